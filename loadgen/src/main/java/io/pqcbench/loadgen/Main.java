@@ -1,10 +1,14 @@
 package io.pqcbench.loadgen;
 
-/** Entry point. */
+import io.pqcbench.loadgen.cli.Loadgen;
+
+/** The entry point of the jar. */
 public final class Main {
+
   private Main() {}
 
-  public static void main(String[] args) {
-    System.out.println("hi");
+  /** Runs a command and ends the JVM with its exit code. */
+  public static void main(String[] arguments) {
+    System.exit(Loadgen.execute(arguments));
   }
 }

@@ -1,0 +1,289 @@
+package io.pqcbench.loadgen.bundle;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.databind.JsonSerializer;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.SerializerProvider;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.module.SimpleModule;
+import io.pqcbench.loadgen.handshake.Milestone;
+import io.pqcbench.loadgen.handshake.Outcome;
+import io.pqcbench.loadgen.handshake.Phase;
+import io.pqcbench.loadgen.plan.NamedGroup;
+import io.pqcbench.loadgen.record.RunRecord;
+import io.pqcbench.loadgen.record.SampleBlock;
+import java.io.BufferedOutputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.OutputStreamWriter;
+import java.io.Writer;
+import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.zip.Deflater;
+import java.util.zip.GZIPOutputStream;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.HistogramLogWriter;
+
+/**
+ * The result directory, written as the run goes and flushed every second, so that a run that is
+ * killed leaves what it measured. The format is documented in BUNDLE.md.
+ *
+ * <p>Used by the writer's thread alone.
+ */
+public final class Bundle implements AutoCloseable {
+
+  private static final ObjectMapper JSON =
+      JsonMapper.builder()
+          .enable(SerializationFeature.INDENT_OUTPUT)
+          .addModule(
+              new SimpleModule()
+                  .addSerializer(InetAddress.class, text(InetAddress::getHostAddress))
+                  .addSerializer(NamedGroup.class, text(NamedGroup::label))
+                  .addSerializer(Path.class, text(Path::toString))
+                  .addSerializer(Double.class, new FiniteOrNull())
+                  .addSerializer(double.class, new FiniteOrNull()))
+          .build();
+
+  private final Path directory;
+  private final long slowThresholdNanos;
+
+  private SampleFormat format;
+  private long measuredFrom;
+  private OutputStream samples;
+  private Writer slowFile;
+  private SlowLog slow;
+  private OutputStream hlog;
+  private HistogramLogWriter hlogWriter;
+  private final ByteArrayOutputStream hlogPending = new ByteArrayOutputStream();
+  private final StringBuilder lines = new StringBuilder(128 * 1024);
+  private long failuresWritten;
+
+  private Bundle(Path directory, long slowThresholdNanos) {
+    this.directory = directory;
+    this.slowThresholdNanos = slowThresholdNanos;
+  }
+
+  /**
+   * Makes the directory.
+   *
+   * @param directory must not exist, or be empty
+   * @param slowThresholdNanos responses above it are kept in the slow log
+   * @throws IOException with a message for the user when it cannot be used
+   */
+  public static Bundle create(Path directory, long slowThresholdNanos) throws IOException {
+    try {
+      Files.createDirectories(directory);
+    } catch (IOException e) {
+      throw new IOException(
+          "the result directory cannot be made: out=" + directory + " (" + e + ")", e);
+    }
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
+      if (entries.iterator().hasNext()) {
+        throw new IOException(
+            "the result directory exists and is not empty, results are never overwritten: out="
+                + directory);
+      }
+    }
+    if (!Files.isWritable(directory)) {
+      throw new IOException("the result directory cannot be written: out=" + directory);
+    }
+    return new Bundle(directory, slowThresholdNanos);
+  }
+
+  /** Returns the directory. */
+  public Path directory() {
+    return directory;
+  }
+
+  /** Writes everything that was asked for and found out before the load, as {@code run.json}. */
+  public void begin(Object run) throws IOException {
+    writeJson("run.json", run);
+  }
+
+  /**
+   * Opens the files that grow.
+   *
+   * @param start of the run, on the run's clock
+   * @param measuredFrom end of the warm-up, on the run's clock
+   * @param wall the start as the wall clock has it
+   */
+  public void open(long start, long measuredFrom, Instant wall) throws IOException {
+    this.format = new SampleFormat(start, measuredFrom);
+    this.measuredFrom = measuredFrom;
+    samples = new SampleStream(file("samples.csv.gz"));
+    samples.write(SampleFormat.header().getBytes(StandardCharsets.US_ASCII));
+    slowFile = new OutputStreamWriter(file("slow.csv"), StandardCharsets.US_ASCII);
+    slow = new SlowLog(slowThresholdNanos, slowFile);
+    hlog = file("latency.hlog");
+    hlogWriter = new HistogramLogWriter(hlogPending);
+    hlogWriter.outputComment("[Values in nanoseconds; tags are the phases of loadgen's BUNDLE.md]");
+    hlogWriter.outputLogFormatVersion();
+    hlogWriter.outputStartTime(wall.toEpochMilli());
+    hlogWriter.setBaseTime(wall.toEpochMilli());
+    hlogWriter.outputLegend();
+    flush();
+  }
+
+  private OutputStream file(String name) throws IOException {
+    return new BufferedOutputStream(Files.newOutputStream(directory.resolve(name)), 1 << 16);
+  }
+
+  /** Adds samples. */
+  public void write(SampleBlock block) throws IOException {
+    lines.setLength(0);
+    for (int row = 0; row < block.rows(); row++) {
+      int begin = lines.length();
+      format.append(lines, block, row);
+      if (block.outcome(row) == Outcome.SUCCESS
+          && block.at(row, Milestone.PLANNED) >= measuredFrom) {
+        slow.add(block.nanos(row, Phase.RESPONSE), lines.subSequence(begin, lines.length()));
+      }
+    }
+    samples.write(lines.toString().getBytes(StandardCharsets.US_ASCII));
+  }
+
+  /**
+   * Adds one interval's histograms.
+   *
+   * @param record whose interval is complete
+   * @param fromSeconds since the start of the run
+   * @param toSeconds since the start of the run
+   */
+  public void writeInterval(RunRecord record, double fromSeconds, double toSeconds)
+      throws IOException {
+    for (boolean measured : new boolean[] {false, true}) {
+      for (Phase phase : Phase.ALL) {
+        Histogram histogram = record.interval(phase, measured);
+        if (histogram.getTotalCount() > 0) {
+          hlogWriter.outputIntervalHistogram(fromSeconds, toSeconds, histogram, 1e6);
+        }
+      }
+    }
+    if (record.failures() != failuresWritten) {
+      failuresWritten = record.failures();
+      writeErrors(record);
+    }
+    flush();
+  }
+
+  private void writeErrors(RunRecord record) throws IOException {
+    StringBuilder text =
+        new StringBuilder("outcome,died_in,detail,count,first_planned_us,example\n");
+    for (Map.Entry<RunRecord.ErrorKey, RunRecord.ErrorCount> error : record.errors().entrySet()) {
+      RunRecord.ErrorKey key = error.getKey();
+      RunRecord.ErrorCount count = error.getValue();
+      text.append(key.outcome()).append(',').append(key.diedIn()).append(',');
+      text.append(SampleFormat.detail(key.outcome(), key.detail()))
+          .append(',')
+          .append(count.count())
+          .append(',');
+      text.append(count.firstPlannedNanos() / 1000)
+          .append(',')
+          .append(quoted(count.example()))
+          .append('\n');
+    }
+    replace("errors.csv", text.toString().getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static String quoted(String text) {
+    return text == null
+        ? ""
+        : '"' + text.replaceAll("\\p{Cntrl}+", " ").replace("\"", "\"\"") + '"';
+  }
+
+  private void flush() throws IOException {
+    hlogPending.writeTo(hlog);
+    hlogPending.reset();
+    hlog.flush();
+    samples.flush();
+    slowFile.flush();
+  }
+
+  /** Writes the result of the run, as {@code summary.json}, and completes the other files. */
+  public void finish(Object summary) throws IOException {
+    slow.finish();
+    flush();
+    writeJson("summary.json", summary);
+  }
+
+  private void writeJson(String name, Object value) throws IOException {
+    replace(name, (toJson(value) + "\n").getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** Returns a value as it would stand in the bundle. */
+  public static String toJson(Object value) throws IOException {
+    return JSON.writeValueAsString(value);
+  }
+
+  /** A reader never sees half of such a file. */
+  private void replace(String name, byte[] content) throws IOException {
+    Path draft = directory.resolve(name + ".tmp");
+    Files.write(draft, content);
+    Files.move(
+        draft,
+        directory.resolve(name),
+        StandardCopyOption.REPLACE_EXISTING,
+        StandardCopyOption.ATOMIC_MOVE);
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (samples != null) {
+      // Each may fail by itself, as on a full disk, and then the others are still worth closing.
+      IOException failure = null;
+      for (Closeable file : List.of(samples, slowFile, hlog)) {
+        try {
+          file.close();
+        } catch (IOException e) {
+          failure = e;
+        }
+      }
+      if (failure != null) {
+        throw failure;
+      }
+    }
+  }
+
+  private static <T> JsonSerializer<T> text(Function<T, String> toText) {
+    return new JsonSerializer<>() {
+      @Override
+      public void serialize(T value, JsonGenerator out, SerializerProvider provider)
+          throws IOException {
+        out.writeString(toText.apply(value));
+      }
+    };
+  }
+
+  /** JSON has no NaN: what could not be computed is null. */
+  private static final class FiniteOrNull extends JsonSerializer<Double> {
+    @Override
+    public void serialize(Double value, JsonGenerator out, SerializerProvider provider)
+        throws IOException {
+      if (Double.isFinite(value)) {
+        // Three decimals are a nanosecond; more would be noise that looks like knowledge.
+        out.writeNumber(Math.round(value * 1000) / 1000.0);
+      } else {
+        out.writeNull();
+      }
+    }
+  }
+
+  /** Compresses fast rather than well, because it shares the machine with the measurement. */
+  private static final class SampleStream extends GZIPOutputStream {
+    SampleStream(OutputStream out) throws IOException {
+      super(out, 1 << 16, /* syncFlush= */ true);
+      def.setLevel(Deflater.BEST_SPEED);
+    }
+  }
+}

@@ -1,0 +1,247 @@
+package io.pqcbench.loadgen.bundle;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.pqcbench.loadgen.handshake.Outcome;
+import io.pqcbench.loadgen.handshake.Phase;
+import io.pqcbench.loadgen.monitor.ProcessUsage;
+import io.pqcbench.loadgen.record.RunRecord;
+import io.pqcbench.loadgen.verdict.Finding;
+import io.pqcbench.loadgen.verdict.Rules;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.HdrHistogram.Histogram;
+
+/**
+ * The result of a run: {@code summary.json}, and what the final table prints. All of the measured
+ * part, unless it says otherwise.
+ *
+ * @param schema name and version of this format
+ * @param verdict see {@link io.pqcbench.loadgen.verdict.Verdict}
+ * @param findings what speaks against the run
+ * @param notLookedAt what no rule looks at
+ * @param interrupted whether it was stopped before its end
+ * @param measuredSeconds length of the measured part
+ * @param planned arrivals, with the warm-up
+ * @param plannedMeasured arrivals
+ * @param offeredPerSecond planned arrivals a second
+ * @param achievedPerSecond attempts started a second
+ * @param completedPerSecond successes a second
+ * @param outcomes how many ended in which way
+ * @param warmupOutcomes the same for the warm-up
+ * @param phases latencies in microseconds
+ * @param clientCpuMicrosPerHandshake user and system time of the whole client process per finished
+ *     attempt
+ * @param laneCpuMicrosPerHandshake the lanes' share of it
+ * @param clientCpuIncludesPolling whether lanes polled, so that the two numbers above say nothing
+ *     of the work
+ * @param laneWorkMicrosPerHandshake time in which the lanes did not poll in vain; null when they do
+ *     not poll
+ * @param allocatedBytesPerHandshake heap bytes allocated by the lanes per finished attempt
+ * @param processAllocatedBytesPerHandshake the same for all threads
+ * @param collections garbage collections
+ * @param bytesOutPerHandshake client's handshake flights
+ * @param bytesInPerHandshake server's handshake flights
+ * @param bytesOutPerConnection all bytes sent
+ * @param bytesInPerConnection all bytes read
+ * @param preparedLate arrivals, with the warm-up, for which no connection was ready when they were
+ *     due
+ * @param valuesClamped latencies, with the warm-up, longer than the histograms hold; they count as
+ *     the longest
+ * @param errors by class, phase and detail, with the warm-up
+ */
+public record Summary(
+    String schema,
+    String verdict,
+    List<Finding> findings,
+    String notLookedAt,
+    boolean interrupted,
+    double measuredSeconds,
+    long planned,
+    long plannedMeasured,
+    double offeredPerSecond,
+    double achievedPerSecond,
+    double completedPerSecond,
+    Map<Outcome, Long> outcomes,
+    Map<Outcome, Long> warmupOutcomes,
+    Map<String, PhaseSummary> phases,
+    double clientCpuMicrosPerHandshake,
+    double laneCpuMicrosPerHandshake,
+    boolean clientCpuIncludesPolling,
+    Double laneWorkMicrosPerHandshake,
+    double allocatedBytesPerHandshake,
+    double processAllocatedBytesPerHandshake,
+    long collections,
+    double bytesOutPerHandshake,
+    double bytesInPerHandshake,
+    double bytesOutPerConnection,
+    double bytesInPerConnection,
+    long preparedLate,
+    long valuesClamped,
+    List<ErrorSummary> errors) {
+
+  /** Name and version of the format. */
+  public static final String SCHEMA = "loadgen-summary/1";
+
+  /** A percentile is printed from this many samples on: ten of them lie beyond it. */
+  public static long samplesFor(double percentile) {
+    return Math.round(10 / (1 - percentile / 100));
+  }
+
+  /** The percentiles that are reported. */
+  public static final List<Double> PERCENTILES = List.of(50.0, 90.0, 95.0, 99.0, 99.9, 99.99);
+
+  /**
+   * Microseconds. A percentile for which there are not enough samples is null.
+   *
+   * @param count successes
+   * @param mean arithmetic
+   * @param min shortest
+   * @param max longest
+   * @param p50 median
+   * @param p90 needs 100 samples
+   * @param p95 needs 200 samples
+   * @param p99 needs 1,000 samples
+   * @param p999 99.9th, needs 10,000 samples
+   * @param p9999 99.99th, needs 100,000 samples
+   */
+  @JsonInclude(JsonInclude.Include.ALWAYS)
+  public record PhaseSummary(
+      long count,
+      double mean,
+      double min,
+      double max,
+      Double p50,
+      Double p90,
+      Double p95,
+      Double p99,
+      Double p999,
+      Double p9999) {
+
+    static PhaseSummary of(Histogram histogram) {
+      if (histogram.getTotalCount() == 0) {
+        return new PhaseSummary(
+            0, Double.NaN, Double.NaN, Double.NaN, null, null, null, null, null, null);
+      }
+      return new PhaseSummary(
+          histogram.getTotalCount(),
+          histogram.getMean() / 1e3,
+          histogram.getMinValue() / 1e3,
+          histogram.getMaxValue() / 1e3,
+          percentile(histogram, 50),
+          percentile(histogram, 90),
+          percentile(histogram, 95),
+          percentile(histogram, 99),
+          percentile(histogram, 99.9),
+          percentile(histogram, 99.99));
+    }
+
+    private static Double percentile(Histogram histogram, double percentile) {
+      return histogram.getTotalCount() < samplesFor(percentile)
+          ? null
+          : (Double) (histogram.getValueAtPercentile(percentile) / 1e3);
+    }
+
+    /** Returns one of {@link #PERCENTILES}; null if there are not enough samples. */
+    public Double at(double percentile) {
+      return switch (PERCENTILES.indexOf(percentile)) {
+        case 0 -> p50;
+        case 1 -> p90;
+        case 2 -> p95;
+        case 3 -> p99;
+        case 4 -> p999;
+        case 5 -> p9999;
+        default -> throw new IllegalArgumentException("not reported: percentile=" + percentile);
+      };
+    }
+  }
+
+  /** Failures that are alike; {@code example} may be null. */
+  public record ErrorSummary(
+      String outcome, String diedIn, String detail, long count, String example) {}
+
+  /**
+   * Sums up a run.
+   *
+   * @param record what was recorded
+   * @param judgement of it
+   * @param usage of the client's process over the measured part
+   * @param wallNanosOfLanes the time over which it was taken, times the number of lanes
+   * @param pollingNanos in which the lanes polled in vain over the measured part; -1 when they do
+   *     not poll
+   * @param planned arrivals in all
+   * @param measuredSeconds length of the measured part
+   * @param preparedLate arrivals without a prepared connection
+   * @param interrupted whether it was stopped before its end
+   */
+  public static Summary of(
+      RunRecord record,
+      Rules.Judgement judgement,
+      ProcessUsage usage,
+      long wallNanosOfLanes,
+      long pollingNanos,
+      long planned,
+      double measuredSeconds,
+      long preparedLate,
+      boolean interrupted) {
+    Map<Outcome, Long> outcomes = new LinkedHashMap<>();
+    Map<Outcome, Long> warmup = new LinkedHashMap<>();
+    for (Outcome outcome : Outcome.values()) {
+      put(outcomes, outcome, record.measured(outcome));
+      put(warmup, outcome, record.all(outcome) - record.measured(outcome));
+    }
+    Map<String, PhaseSummary> phases = new LinkedHashMap<>();
+    for (Phase phase : Phase.ALL) {
+      phases.put(phase.label(), PhaseSummary.of(record.total(phase)));
+    }
+    long started =
+        record.measuredCount() - record.measured(Outcome.SKIPPED) - record.measured(Outcome.NO_FD);
+    boolean polls = pollingNanos >= 0;
+    return new Summary(
+        SCHEMA,
+        judgement.verdict().name(),
+        judgement.findings(),
+        Rules.NOT_LOOKED_AT,
+        interrupted,
+        measuredSeconds,
+        planned,
+        record.measuredCount(),
+        record.measuredCount() / measuredSeconds,
+        started / measuredSeconds,
+        record.measured(Outcome.SUCCESS) / measuredSeconds,
+        outcomes,
+        warmup,
+        phases,
+        usage.cpuMicrosPerAttempt(),
+        usage.laneCpuNanos() / 1e3 / usage.finishedAttempts(),
+        polls,
+        polls
+            ? (Double) ((wallNanosOfLanes - pollingNanos) / 1e3 / usage.finishedAttempts())
+            : null,
+        usage.laneBytesPerAttempt(),
+        (double) usage.allocatedBytes() / usage.finishedAttempts(),
+        usage.collections(),
+        record.bytes().handshakeOut(),
+        record.bytes().handshakeIn(),
+        record.bytes().out(),
+        record.bytes().in(),
+        preparedLate,
+        record.clamped(),
+        record.errors().entrySet().stream()
+            .map(
+                error ->
+                    new ErrorSummary(
+                        error.getKey().outcome().name(),
+                        error.getKey().diedIn(),
+                        SampleFormat.detail(error.getKey().outcome(), error.getKey().detail()),
+                        error.getValue().count(),
+                        error.getValue().example()))
+            .toList());
+  }
+
+  private static void put(Map<Outcome, Long> counts, Outcome outcome, long count) {
+    if (count > 0 || outcome == Outcome.SUCCESS) {
+      counts.put(outcome, count);
+    }
+  }
+}

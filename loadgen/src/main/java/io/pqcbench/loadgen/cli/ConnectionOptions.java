@@ -1,0 +1,279 @@
+package io.pqcbench.loadgen.cli;
+
+import io.pqcbench.loadgen.handshake.CipherSuites;
+import io.pqcbench.loadgen.plan.LoadPlan;
+import io.pqcbench.loadgen.plan.NamedGroup;
+import io.pqcbench.loadgen.plan.Quantity;
+import io.pqcbench.loadgen.plan.Target;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
+
+/** What one connection looks like: the options that {@code run} and {@code probe} share. */
+final class ConnectionOptions {
+
+  @Option(
+      names = "--groups",
+      paramLabel = "GROUP[,GROUP]",
+      converter = Groups.class,
+      description =
+          "Key exchange groups to offer, as OpenSSL or BoringSSL name them. One group is one key"
+              + " share; a list of a classical and a post-quantum one sends both shares. Default:"
+              + " X25519MLKEM768")
+  private List<NamedGroup> groups = List.of(NamedGroup.X25519MLKEM768);
+
+  @Option(
+      names = "--expect-group",
+      paramLabel = "GROUP",
+      converter = Group.class,
+      description =
+          "Group that every handshake must negotiate. Default: the one that the preflight"
+              + " negotiates")
+  private NamedGroup expectGroup;
+
+  @Option(
+      names = "--expect-cipher",
+      paramLabel = "SUITE",
+      converter = Cipher.class,
+      description =
+          "Cipher suite that every handshake must negotiate, e.g. TLS_AES_256_GCM_SHA384. Default:"
+              + " the one that the preflight negotiates")
+  private String expectCipher;
+
+  @Option(
+      names = {"--ciphers", "--tls13-ciphers"},
+      paramLabel = "SUITES",
+      hidden = true,
+      description = "Not possible with BoringSSL; see --expect-cipher")
+  private String ciphers;
+
+  @Option(
+      names = "--tls",
+      paramLabel = "VERSION",
+      description = "TLS version, 1.3 or 1.2. Default: ${DEFAULT-VALUE}")
+  private String tls = "1.3";
+
+  @Option(
+      names = "--sni",
+      paramLabel = "NAME",
+      description =
+          "Server name to send and to verify; '' sends none. Default: the target's host, unless an"
+              + " address")
+  private String sni;
+
+  @Option(
+      names = "--alpn",
+      paramLabel = "PROTO[,PROTO]",
+      split = ",",
+      description = "ALPN protocols to offer, e.g. http/1.1. Default: none")
+  private List<String> alpn = List.of();
+
+  @Option(
+      names = "--cacert",
+      paramLabel = "FILE",
+      description = "PEM file of trusted roots for the server's certificate. Default: the system's")
+  private Path cacert;
+
+  @Option(
+      names = {"-k", "--insecure"},
+      description =
+          "Accept any certificate, on every connection. Default: verify, or pin what does not"
+              + " verify")
+  private boolean insecure;
+
+  @Option(
+      names = "--verify",
+      description = "Refuse a server whose certificate does not verify. Default: pin it")
+  private boolean verify;
+
+  @Option(
+      names = "--cert",
+      paramLabel = "FILE",
+      description = "PEM file of the client's certificate. Default: none")
+  private Path cert;
+
+  @Option(
+      names = "--key",
+      paramLabel = "FILE",
+      description = "PEM file (PKCS#8) of the client's key. Default: none")
+  private Path key;
+
+  @Option(
+      names = "--path",
+      paramLabel = "PATH",
+      description = "Path of the request. Default: the target's, or /")
+  private String path;
+
+  @Option(
+      names = {"-H", "--header"},
+      paramLabel = "'NAME: VALUE'",
+      description =
+          "Header of the request; repeatable. Default: Host, User-Agent, Accept, Connection: close")
+  private List<String> headers = List.of();
+
+  @Option(names = "--handshake-only", description = "Close after the handshake, without a request")
+  private boolean handshakeOnly;
+
+  @Option(
+      names = "--connect-timeout",
+      paramLabel = "TIME",
+      converter = Nanos.class,
+      description = "Time for the TCP connection, e.g. 500ms. Default: 5s")
+  private long connectTimeoutNanos = 5_000_000_000L;
+
+  @Option(
+      names = "--timeout",
+      paramLabel = "TIME",
+      converter = Nanos.class,
+      description = "Time for a whole attempt, e.g. 10s. Default: 10s")
+  private long timeoutNanos = 10_000_000_000L;
+
+  @Option(
+      names = "--close",
+      paramLabel = "fin|rst",
+      description =
+          "How to close: fin says goodbye and may leave a TIME_WAIT, rst resets and leaves none."
+              + " Default: ${DEFAULT-VALUE}")
+  private LoadPlan.Close close = LoadPlan.Close.FIN;
+
+  @Option(
+      names = "--source-address",
+      paramLabel = "ADDR",
+      split = ",",
+      description =
+          "Local address to connect from; repeatable, used in turn. Default: the kernel's choice")
+  private List<String> sourceAddresses = List.of();
+
+  @Option(names = "--transport", paramLabel = "epoll", hidden = true)
+  private String transport = "epoll";
+
+  /** Checks what needs no network. */
+  void validate() {
+    if (ciphers != null) {
+      throw new IllegalArgumentException(
+          "the TLS stack of this client (BoringSSL) cannot restrict the cipher suites of TLS 1.3:"
+              + " ciphers="
+              + ciphers
+              + "; restrict them at the server, and check every handshake with --expect-cipher");
+    }
+    if (!transport.equalsIgnoreCase("epoll")) {
+      throw new IllegalArgumentException(
+          "only the epoll transport is precise enough to measure with, Netty's NIO rounds timers to"
+              + " a millisecond: transport="
+              + transport);
+    }
+    if (!tls.equals("1.3") && !tls.equals("1.2")) {
+      throw new IllegalArgumentException("--tls must be 1.3 or 1.2: tls=" + tls);
+    }
+    if (insecure && verify) {
+      throw new IllegalArgumentException("--insecure and --verify contradict each other");
+    }
+    requireFile("--cacert", cacert);
+    requireFile("--cert", cert);
+    requireFile("--key", key);
+  }
+
+  private static void requireFile(String option, Path file) {
+    if (file != null && !Files.isReadable(file)) {
+      throw new IllegalArgumentException(option + " cannot be read: file=" + file);
+    }
+  }
+
+  LoadPlan.TlsOffer tlsOffer(Target target) {
+    LoadPlan.Trust trust =
+        insecure
+            ? LoadPlan.Trust.INSECURE
+            : verify ? LoadPlan.Trust.VERIFY : LoadPlan.Trust.VERIFY_OR_PIN;
+    String name = sni == null ? target.host() : sni.isEmpty() ? null : sni;
+    return new LoadPlan.TlsOffer(
+        groups, tls, expectGroup, expectCipher, name, alpn, trust, cacert, cert, key);
+  }
+
+  LoadPlan.Request request(Target target) {
+    return new LoadPlan.Request(handshakeOnly, path == null ? target.path() : path, headers);
+  }
+
+  LoadPlan.Limits limits(int lanes, LoadPlan.Wait wait, int maxInFlight, long slowThresholdNanos) {
+    List<InetAddress> sources = new ArrayList<>();
+    for (String source : sourceAddresses) {
+      try {
+        sources.add(InetAddress.getByName(source));
+      } catch (UnknownHostException e) {
+        throw new IllegalArgumentException(
+            "--source-address is no local address: address=" + source, e);
+      }
+    }
+    return new LoadPlan.Limits(
+        lanes,
+        wait,
+        maxInFlight,
+        connectTimeoutNanos,
+        timeoutNanos,
+        close,
+        sources,
+        slowThresholdNanos);
+  }
+
+  /** The message of a converter reaches the user as it is. */
+  private abstract static class Converter<T> implements ITypeConverter<T> {
+    abstract T parse(String text);
+
+    @Override
+    public final T convert(String text) {
+      try {
+        return parse(text);
+      } catch (IllegalArgumentException e) {
+        throw new TypeConversionException(e.getMessage());
+      }
+    }
+  }
+
+  static final class Groups extends Converter<List<NamedGroup>> {
+    @Override
+    List<NamedGroup> parse(String text) {
+      return NamedGroup.parseList(text);
+    }
+  }
+
+  static final class Group extends Converter<NamedGroup> {
+    @Override
+    NamedGroup parse(String text) {
+      return NamedGroup.parseList(text).get(0);
+    }
+  }
+
+  static final class Cipher extends Converter<String> {
+    @Override
+    String parse(String text) {
+      return CipherSuites.name(CipherSuites.codePoint(text.toUpperCase(Locale.ROOT)));
+    }
+  }
+
+  static final class Nanos extends Converter<Long> {
+    @Override
+    Long parse(String text) {
+      return Quantity.nanos(text);
+    }
+  }
+
+  static final class Rate extends Converter<Double> {
+    @Override
+    Double parse(String text) {
+      return Quantity.ratePerSecond(text);
+    }
+  }
+
+  static final class TargetText extends Converter<Target> {
+    @Override
+    Target parse(String text) {
+      return Target.parse(text);
+    }
+  }
+}

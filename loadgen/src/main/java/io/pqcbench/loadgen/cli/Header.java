@@ -1,0 +1,164 @@
+package io.pqcbench.loadgen.cli;
+
+import io.pqcbench.loadgen.handshake.ServerFacts;
+import io.pqcbench.loadgen.monitor.HostFacts;
+import io.pqcbench.loadgen.plan.LoadPlan;
+import io.pqcbench.loadgen.plan.Quantity;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/** Where the numbers come from: printed before any of them. */
+final class Header {
+
+  private Header() {}
+
+  static String render(
+      LoadPlan plan,
+      ServerFacts facts,
+      HostFacts host,
+      RunCommand.Versions versions,
+      boolean embedded,
+      Path directory) {
+    StringBuilder text = new StringBuilder();
+    line(
+        text,
+        "loadgen",
+        "%s, %s, Netty %s, JDK %s",
+        versions.loadgen(),
+        versions.tlsStack(),
+        versions.netty(),
+        versions.jdk());
+    line(
+        text,
+        "client",
+        "%s, %d CPUs%s, %s, %s, heap %d MiB, %s",
+        host.host(),
+        host.cpus(),
+        host.cpuModel() == null ? "" : " (" + host.cpuModel() + ")",
+        host.kernel(),
+        host.architecture(),
+        host.heapMaxBytes() >> 20,
+        host.collectors().stream()
+            .map(name -> name.split(" ", 2)[0])
+            .distinct()
+            .collect(Collectors.joining("+")));
+    if (System.getProperty("loadgen.launcher") == null) {
+      line(
+          text,
+          "note",
+          "started without the launcher bin/loadgen: heap and collector are the JVM's defaults, so"
+              + " a collector pause may stand in the tail, and start-up uses no class cache");
+    }
+    line(
+        text,
+        "target",
+        "%s%s",
+        plan.target().authority(),
+        embedded ? " (embedded server, separate process)" : "");
+    text.append(server(plan, facts));
+    LoadPlan.Pace pace = plan.pace();
+    line(
+        text,
+        "load",
+        "%s/s %s for %s, the first %s not measured%s",
+        Quantity.trim(pace.ratePerSecond()),
+        pace.arrival().name().toLowerCase(Locale.ROOT),
+        Quantity.format(pace.durationNanos()),
+        Quantity.format(pace.warmupNanos()),
+        pace.arrival() == LoadPlan.Arrival.POISSON ? ", seed " + pace.seed() : "");
+    line(
+        text,
+        "lanes",
+        "%d, waiting: %s, at most %d in flight, timeouts %s connect %s in all, close %s%s",
+        plan.limits().lanes(),
+        plan.limits().waiting().name().toLowerCase(Locale.ROOT),
+        plan.limits().maxInFlight(),
+        Quantity.format(plan.limits().connectTimeoutNanos()),
+        Quantity.format(plan.limits().timeoutNanos()),
+        plan.limits().close().name().toLowerCase(Locale.ROOT),
+        plan.request().handshakeOnly() ? ", handshake only" : ", GET " + plan.request().path());
+    line(text, "out", "%s", directory);
+    return text.append('\n').toString();
+  }
+
+  /** What the preflight found: the report of {@code loadgen probe}, and a part of the header. */
+  static String server(LoadPlan plan, ServerFacts facts) {
+    StringBuilder text = new StringBuilder();
+    line(
+        text,
+        "address",
+        "%s%s, RTT %d us",
+        facts.usedAddress(),
+        facts.addresses().size() > 1 ? " (of " + String.join(", ", facts.addresses()) + ")" : "",
+        facts.rttMicros());
+    line(
+        text,
+        "tls",
+        "%s, %s, %s, key shares sent %s%s",
+        facts.protocol(),
+        facts.group(),
+        facts.cipherSuite(),
+        facts.keyShares(),
+        facts.serverKeyShareBytes() < 0 ? "" : ", received " + facts.serverKeyShareBytes());
+    if (facts.helloRetryRequest()) {
+      line(
+          text,
+          "WARNING",
+          "the server answered with a HelloRetryRequest: every handshake costs one more round trip"
+              + " and is counted as HELLO_RETRY, not as a success; offer the group that it"
+              + " prefers");
+    }
+    ServerFacts.CertificateFacts certificate = facts.certificate();
+    line(
+        text,
+        "cert",
+        "%s, %s, signed with %s, chain of %d (%d bytes), until %s",
+        certificate.subject(),
+        certificate.keyType(),
+        certificate.signatureAlgorithm(),
+        certificate.chainLength(),
+        certificate.chainBytes(),
+        certificate.notAfter());
+    line(
+        text,
+        "trust",
+        "%s",
+        switch (certificate.trust()) {
+          case "verified" -> "verified, and so must be every handshake's";
+          case "pinned" ->
+              "does not verify ("
+                  + certificate.complaint()
+                  + "); pinned: every handshake must show this one";
+          default -> "not checked (--insecure)";
+        });
+    line(
+        text,
+        "tickets",
+        "%s",
+        facts.ticketsIssued() == null
+            ? "not known without a request"
+            : facts.ticketsIssued()
+                ? "issued by the server; this client never offers one"
+                : "none seen");
+    line(
+        text,
+        "bytes",
+        "ClientHello %d, handshake %d out %d in, connection %d out %d in",
+        facts.clientHelloBytes(),
+        facts.handshakeBytesOut(),
+        facts.handshakeBytesIn(),
+        facts.bytesOut(),
+        facts.bytesIn());
+    if (!plan.request().handshakeOnly()) {
+      line(text, "http", "status %d, body %d bytes", facts.httpStatus(), facts.bodyBytes());
+    }
+    return text.toString();
+  }
+
+  private static void line(StringBuilder text, String name, String format, Object... values) {
+    text.append(String.format(Locale.ROOT, "%-10s ", name))
+        .append(String.format(Locale.ROOT, format, values));
+    text.append('\n');
+  }
+}

@@ -1,0 +1,68 @@
+package io.pqcbench.loadgen.cli;
+
+import io.pqcbench.loadgen.plan.Target;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The embedded server in a process of its own, so that its work and its pauses are not in the
+ * client's JVM. It ends with this process, however that ends, because its standard input is then
+ * closed.
+ */
+final class ServerProcess implements AutoCloseable {
+
+  private final Process process;
+  private final Target target;
+
+  private ServerProcess(Process process, Target target) {
+    this.process = process;
+    this.target = target;
+  }
+
+  static ServerProcess start() throws IOException {
+    Path java = Path.of(System.getProperty("java.home"), "bin", "java");
+    Process process =
+        new ProcessBuilder(
+                List.of(
+                    java.toString(),
+                    "-Xmx256m",
+                    "-XX:+UseSerialGC",
+                    "-XX:+PerfDisableSharedMem",
+                    "-cp",
+                    System.getProperty("java.class.path"),
+                    "io.pqcbench.loadgen.Main",
+                    "serve",
+                    "--until-stdin-closes"))
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    BufferedReader lines = process.inputReader(StandardCharsets.UTF_8);
+    String first = lines.readLine();
+    if (first == null || !first.startsWith("target=")) {
+      process.destroy();
+      throw new IOException(
+          "the embedded server did not start; try loadgen serve, and --target with its address");
+    }
+    return new ServerProcess(process, Target.parse(first.substring("target=".length())));
+  }
+
+  Target target() {
+    return target;
+  }
+
+  @Override
+  public void close() throws IOException {
+    process.getOutputStream().close();
+    try {
+      if (!process.waitFor(5, TimeUnit.SECONDS)) {
+        process.destroyForcibly();
+      }
+    } catch (InterruptedException e) {
+      process.destroyForcibly();
+      Thread.currentThread().interrupt();
+    }
+  }
+}

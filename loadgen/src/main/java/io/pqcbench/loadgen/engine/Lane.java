@@ -1,0 +1,297 @@
+package io.pqcbench.loadgen.engine;
+
+import io.netty.channel.ChannelException;
+import io.netty.channel.DefaultSelectStrategyFactory;
+import io.netty.channel.ManualIoEventLoop;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.pqcbench.loadgen.handshake.Attempt;
+import io.pqcbench.loadgen.handshake.Exchange;
+import io.pqcbench.loadgen.handshake.Milestone;
+import io.pqcbench.loadgen.handshake.Outcome;
+import io.pqcbench.loadgen.handshake.TlsClient;
+import io.pqcbench.loadgen.plan.LoadPlan;
+import io.pqcbench.loadgen.record.LaneRecorder;
+import io.pqcbench.loadgen.schedule.ArrivalSchedule;
+import io.pqcbench.loadgen.schedule.NanoClock;
+import java.net.InetAddress;
+import java.net.SocketAddress;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One thread, one event loop, one slice of the schedule: it waits until the next of its own
+ * arrivals is due, starts it, does its input and output, and records it. Nothing is shared with
+ * another lane, and nothing is handed to another thread on the way.
+ *
+ * <p>False sharing between lanes is no concern here: at thousands of events a second, not millions,
+ * it cannot be measured.
+ */
+final class Lane implements Runnable, Exchange.Owner {
+
+  /**
+   * Events taken from epoll at once. Few, because each can cost a key exchange, and an arrival that
+   * falls due meanwhile has to wait for the rest of the batch.
+   */
+  private static final int EVENTS_AT_ONCE = 4;
+
+  /** Arrivals started in a row before input and output get a turn, when the lane is behind. */
+  private static final int STARTS_AT_ONCE = 8;
+
+  /** How often deadlines are looked at and samples handed over. */
+  private static final long CHORES_NANOS = 50_000_000L;
+
+  /** Preparing a connection takes about 30 us; it must not make an arrival late. */
+  private static final long TIME_TO_PREPARE_NANOS = 200_000L;
+
+  /** Connections held ready: enough for the arrivals of this span. */
+  private static final double READY_SECONDS = 0.02;
+
+  private static final int MIN_READY = 4;
+  private static final int MAX_READY = 64;
+
+  /** How long sockets may take to close when all attempts are over. */
+  private static final long CLOSE_NANOS = 1_000_000_000L;
+
+  private final NanoClock clock;
+  private final long epoch;
+  private final LoadPlan.Limits limits;
+  private final int maxInFlight;
+  private final int readyTarget;
+  private final ArrivalSchedule.Arrivals arrivals;
+  private final TlsClient client;
+  private final SocketAddress remote;
+  private final LaneRecorder recorder;
+  private final ManualIoEventLoop loop;
+
+  private final ArrayDeque<Exchange> ready = new ArrayDeque<>();
+  private final Exchange.InFlight inFlight = new Exchange.InFlight();
+  private int openSockets;
+  private int sourceTurn;
+  private long preparedLate;
+
+  private volatile boolean stopping;
+  private volatile long drainNanos;
+  private volatile int inFlightNow;
+  private volatile long pollingNanos;
+
+  Lane(
+      int number,
+      LoadPlan plan,
+      int maxInFlight,
+      TlsClient client,
+      SocketAddress remote,
+      long epoch,
+      LaneRecorder recorder,
+      NanoClock clock) {
+    this.clock = clock;
+    this.epoch = epoch;
+    this.limits = plan.limits();
+    this.maxInFlight = maxInFlight;
+    this.client = client;
+    this.remote = remote;
+    this.recorder = recorder;
+    this.drainNanos = limits.timeoutNanos();
+    this.arrivals = plan.pace().schedule().slice(number, limits.lanes());
+    double perSecond = plan.pace().ratePerSecond() / limits.lanes();
+    this.readyTarget =
+        Math.min(
+            maxInFlight, (int) Math.max(MIN_READY, Math.min(MAX_READY, perSecond * READY_SECONDS)));
+    this.loop =
+        new ManualIoEventLoop(
+            null, EpollIoHandler.newFactory(EVENTS_AT_ONCE, DefaultSelectStrategyFactory.INSTANCE));
+  }
+
+  /** Returns the event loop; for tests, which stall it. */
+  ManualIoEventLoop loop() {
+    return loop;
+  }
+
+  /** Starts no more arrivals, and gives those in flight this long to finish. Any thread. */
+  void stop(long drainNanos) {
+    this.drainNanos = drainNanos;
+    stopping = true;
+    loop.wakeup();
+  }
+
+  /** Returns how many attempts are in flight; any thread. */
+  int inFlight() {
+    return inFlightNow;
+  }
+
+  /**
+   * Returns how long the lane has polled without finding anything to do: zero when it waits by
+   * sleeping. Any thread.
+   */
+  long pollingNanos() {
+    return pollingNanos;
+  }
+
+  /** Returns how many arrivals found no connection prepared; after the run. */
+  long preparedLate() {
+    return preparedLate;
+  }
+
+  @Override
+  public void run() {
+    loop.setOwningThread(Thread.currentThread());
+    try {
+      drive();
+    } finally {
+      recorder.handOver();
+      closeLoop();
+    }
+  }
+
+  private void drive() {
+    boolean more = arrivals.advance();
+    boolean busy = limits.waiting() == LoadPlan.Wait.BUSY;
+    long nextChores = clock.nanos() + CHORES_NANOS;
+    long drainUntil = Long.MIN_VALUE;
+    long polled = 0;
+    for (; ; ) {
+      long turn = clock.nanos();
+      long now = turn;
+      boolean worked = false;
+      for (int started = 0;
+          more && started < STARTS_AT_ONCE && epoch + arrivals.plannedNanos() <= now;
+          started++) {
+        if (stopping) {
+          break;
+        }
+        launch(arrivals.index(), epoch + arrivals.plannedNanos());
+        more = arrivals.advance();
+        now = clock.nanos();
+        worked = true;
+      }
+      if (!more || stopping) {
+        if (drainUntil == Long.MIN_VALUE) {
+          drainUntil = now;
+        }
+        if (inFlight.size() == 0) {
+          return;
+        }
+        if (now - drainUntil > drainNanos) {
+          abandonAll();
+          return;
+        }
+      }
+      if (now >= nextChores) {
+        chores(now);
+        nextChores = now + CHORES_NANOS;
+      }
+      long due =
+          more && !stopping ? Math.min(epoch + arrivals.plannedNanos(), nextChores) : nextChores;
+      long wait = due - clock.nanos();
+      if (more
+          && ready.size() < readyTarget
+          && (wait > TIME_TO_PREPARE_NANOS || (ready.isEmpty() && wait > 0))) {
+        worked |= prepareOne();
+        wait = 0;
+      }
+      int handled = busy || wait <= 0 || worked ? loop.runNow() : loop.run(wait);
+      if (busy && handled == 0 && !worked) {
+        polled += clock.nanos() - turn;
+        pollingNanos = polled;
+      }
+    }
+  }
+
+  private void launch(long index, long planned) {
+    if (inFlight.size() >= maxInFlight) {
+      recorder.record(Attempt.notStarted(index, planned, Outcome.SKIPPED));
+      return;
+    }
+    Exchange exchange = ready.poll();
+    if (exchange == null) {
+      preparedLate++;
+      try {
+        exchange = prepare();
+      } catch (ChannelException e) {
+        if (!TlsClient.isOutOfDescriptors(e)) {
+          throw e;
+        }
+        recorder.record(Attempt.notStarted(index, planned, Outcome.NO_FD));
+        return;
+      }
+    }
+    inFlight.add(exchange);
+    inFlightNow = inFlight.size();
+    recorder.started();
+    exchange.start(new Attempt(index, planned), remote);
+  }
+
+  private boolean prepareOne() {
+    try {
+      ready.add(prepare());
+      return true;
+    } catch (ChannelException e) {
+      if (!TlsClient.isOutOfDescriptors(e)) {
+        throw e;
+      }
+      // Said when an arrival really needs one.
+      return false;
+    }
+  }
+
+  private Exchange prepare() {
+    List<InetAddress> sources = limits.sources();
+    InetAddress source = sources.isEmpty() ? null : sources.get(sourceTurn++ % sources.size());
+    Exchange exchange = client.prepare(loop, this, source);
+    openSockets++;
+    return exchange;
+  }
+
+  @Override
+  public void finished(Exchange exchange) {
+    inFlight.remove(exchange);
+    inFlightNow = inFlight.size();
+    recorder.record(exchange.attempt());
+  }
+
+  @Override
+  public void released(Exchange exchange) {
+    openSockets--;
+  }
+
+  /**
+   * Attempts are in the order of their starts and all have the same limits, so only the oldest can
+   * be over them.
+   */
+  private void chores(long now) {
+    long shortest = Math.min(limits.connectTimeoutNanos(), limits.timeoutNanos());
+    Exchange exchange = inFlight.oldest();
+    while (exchange != null) {
+      Attempt attempt = exchange.attempt();
+      long age = now - attempt.at(Milestone.STARTED);
+      if (age < shortest) {
+        break;
+      }
+      Exchange next = inFlight.after(exchange);
+      boolean connecting = !attempt.reached(Milestone.CONNECTED);
+      if (age >= limits.timeoutNanos() || (connecting && age >= limits.connectTimeoutNanos())) {
+        exchange.expire();
+      }
+      exchange = next;
+    }
+    recorder.handOver();
+  }
+
+  private void abandonAll() {
+    while (inFlight.oldest() != null) {
+      inFlight.oldest().abandon();
+    }
+  }
+
+  private void closeLoop() {
+    ready.forEach(Exchange::discard);
+    long until = clock.nanos() + CLOSE_NANOS;
+    while (openSockets > 0 && clock.nanos() < until) {
+      loop.run(CHORES_NANOS);
+    }
+    loop.shutdownGracefully(0, 0, TimeUnit.NANOSECONDS);
+    while (!loop.isTerminated()) {
+      loop.runNow();
+    }
+  }
+}

@@ -1,0 +1,164 @@
+package io.pqcbench.loadgen.handshake;
+
+import java.util.Arrays;
+
+/**
+ * One arrival and what became of it: the only mutable object of the measurement, confined to the
+ * lane that runs it.
+ *
+ * <p>It cannot be made without its planned instant. All instants are nanoseconds of the run's
+ * {@link io.pqcbench.loadgen.schedule.NanoClock}.
+ */
+public final class Attempt {
+
+  /** The value of an instant that was not reached. */
+  public static final long UNSET = Long.MIN_VALUE;
+
+  /** The value of a detail, group or suite that is not known. */
+  public static final int NONE = -1;
+
+  private static final Milestone[] MILESTONES = Milestone.values();
+
+  private final long index;
+  private final long[] at = new long[MILESTONES.length];
+
+  Outcome outcome;
+  int detail = NONE;
+  Throwable failure;
+  int group = NONE;
+  int cipherSuite = NONE;
+  int localPort = NONE;
+  long bytesOut;
+  long bytesIn;
+  long handshakeBytesOut;
+  long handshakeBytesIn;
+  long bodyBytes;
+
+  /**
+   * @param index in the schedule, from 0
+   * @param plannedNanos when it is due on the run's clock
+   */
+  public Attempt(long index, long plannedNanos) {
+    this.index = index;
+    Arrays.fill(at, UNSET);
+    at[0] = plannedNanos;
+  }
+
+  /**
+   * Returns an attempt that was never started.
+   *
+   * @param outcome why: {@link Outcome#SKIPPED} or {@link Outcome#NO_FD}
+   */
+  public static Attempt notStarted(long index, long plannedNanos, Outcome outcome) {
+    Attempt attempt = new Attempt(index, plannedNanos);
+    attempt.outcome = outcome;
+    return attempt;
+  }
+
+  void mark(Milestone milestone, long nanos) {
+    at[milestone.ordinal()] = nanos;
+  }
+
+  /** Returns the index in the schedule, from 0. */
+  public long index() {
+    return index;
+  }
+
+  /** Returns the instant of a milestone, or {@link #UNSET}. */
+  public long at(Milestone milestone) {
+    return at[milestone.ordinal()];
+  }
+
+  /**
+   * Copies all instants, in the order of {@link Milestone}, to {@code to} from {@code offset} on.
+   */
+  public void copyMilestones(long[] to, int offset) {
+    System.arraycopy(at, 0, to, offset, at.length);
+  }
+
+  /** Returns whether a milestone was reached. */
+  public boolean reached(Milestone milestone) {
+    return at[milestone.ordinal()] != UNSET;
+  }
+
+  /**
+   * Returns the length of a phase in nanoseconds, or {@link #UNSET} when one of its ends was not
+   * reached.
+   */
+  public long nanos(Phase phase) {
+    long from = at[phase.from().ordinal()];
+    long to = at[phase.to().ordinal()];
+    return from == UNSET || to == UNSET ? UNSET : to - from;
+  }
+
+  /** Returns the last milestone that was reached: the attempt died on its way to the next one. */
+  public Milestone lastReached() {
+    for (int i = at.length - 1; i > 0; i--) {
+      if (at[i] != UNSET) {
+        return MILESTONES[i];
+      }
+    }
+    return Milestone.PLANNED;
+  }
+
+  /** Returns how it ended; null while it is in flight. */
+  public Outcome outcome() {
+    return outcome;
+  }
+
+  /**
+   * Returns the alert's code for a TLS alert, the HTTP status for an HTTP error or a success, else
+   * {@link #NONE}.
+   */
+  public int detail() {
+    return detail;
+  }
+
+  /** Returns what was thrown, if anything was; null otherwise. */
+  public Throwable failure() {
+    return failure;
+  }
+
+  /** Returns the negotiated group's code point, or {@link #NONE}. */
+  public int group() {
+    return group;
+  }
+
+  /** Returns the negotiated suite's code point, or {@link #NONE}. */
+  public int cipherSuite() {
+    return cipherSuite;
+  }
+
+  /**
+   * Returns the client's port, or {@link #NONE}: with it a sample can be found in a capture or in a
+   * server's log.
+   */
+  public int localPort() {
+    return localPort;
+  }
+
+  /** Returns the bytes given to the TCP connection, from the ClientHello to the close. */
+  public long bytesOut() {
+    return bytesOut;
+  }
+
+  /** Returns the bytes read from the TCP connection. */
+  public long bytesIn() {
+    return bytesIn;
+  }
+
+  /** Returns the bytes of the client's handshake flights: ClientHello to Finished; 0 before. */
+  public long handshakeBytesOut() {
+    return handshakeBytesOut;
+  }
+
+  /** Returns the bytes read until the handshake was complete; 0 before. */
+  public long handshakeBytesIn() {
+    return handshakeBytesIn;
+  }
+
+  /** Returns the length of the response's body so far. */
+  public long bodyBytes() {
+    return bodyBytes;
+  }
+}

@@ -1,0 +1,40 @@
+package io.pqcbench.loadgen.handshake;
+
+/**
+ * What every handshake of a run must have negotiated.
+ *
+ * @param group code point
+ * @param groupName as the TLS stack names it
+ * @param cipherSuite code point
+ */
+record Expectation(int group, String groupName, int cipherSuite) {
+
+  /** Expects nothing: for the preflight, which finds out what there is. */
+  static final Expectation ANYTHING = new Expectation(Attempt.NONE, null, Attempt.NONE);
+
+  /**
+   * Compares what the wire and the TLS stack say with what is expected.
+   *
+   * @param hello the server's
+   * @param reused whether the session was resumed
+   * @param negotiated the group's name according to the TLS stack
+   * @return null if all is as expected
+   */
+  Outcome check(ServerHello hello, boolean reused, String negotiated) {
+    if (groupName == null) {
+      return null;
+    }
+    if (hello.helloRetryRequests() > 0) {
+      return Outcome.HELLO_RETRY;
+    }
+    if (reused) {
+      return Outcome.RESUMED;
+    }
+    // TLS 1.2 names the group in a later message, so there only the stack knows it.
+    boolean sameOnTheWire = hello.group() == group || hello.group() == Attempt.NONE;
+    if (!sameOnTheWire || !groupName.equals(negotiated)) {
+      return Outcome.WRONG_GROUP;
+    }
+    return hello.cipherSuite() == cipherSuite ? null : Outcome.WRONG_CIPHER;
+  }
+}

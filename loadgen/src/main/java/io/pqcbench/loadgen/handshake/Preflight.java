@@ -1,0 +1,342 @@
+package io.pqcbench.loadgen.handshake;
+
+import io.netty.channel.ManualIoEventLoop;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.pqcbench.loadgen.plan.LoadPlan;
+import io.pqcbench.loadgen.plan.NamedGroup;
+import io.pqcbench.loadgen.plan.Quantity;
+import io.pqcbench.loadgen.schedule.NanoClock;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.security.cert.CertificateException;
+import java.security.cert.X509Certificate;
+import java.security.interfaces.ECPublicKey;
+import java.security.interfaces.RSAPublicKey;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.X509ExtendedTrustManager;
+
+/**
+ * One real exchange before the load: finds out whether the target can be measured, and describes
+ * it.
+ *
+ * <p>It never makes a connection without a handshake, which would leave an error in the server's
+ * log.
+ */
+public final class Preflight {
+
+  private final LoadPlan plan;
+  private final NanoClock clock;
+
+  public Preflight(LoadPlan plan, NanoClock clock) {
+    this.plan = plan;
+    this.clock = clock;
+  }
+
+  /**
+   * Resolves, connects, shakes hands, sends one request. Blocks for at most the plan's timeouts, a
+   * few times over when the server refuses the groups.
+   *
+   * @return what was found
+   * @throws PreflightException when there is no such exchange to be had
+   */
+  public ServerFacts run() throws PreflightException {
+    TlsClient.requireNative();
+    InetAddress[] addresses = resolve(plan.target().host());
+    InetSocketAddress address = new InetSocketAddress(addresses[0], plan.target().port());
+    ServerTrust.Probe trust = new ServerTrust.Probe(verifier());
+    Probe probe = probe(address, plan.tls().groups(), trust);
+    Attempt attempt = probe.exchange.attempt();
+    if (attempt.outcome() != Outcome.SUCCESS) {
+      throw new PreflightException(explain(address, probe), attempt.failure());
+    }
+    return describe(addresses, address, probe, trust);
+  }
+
+  private X509ExtendedTrustManager verifier() throws PreflightException {
+    try {
+      return ServerTrust.verifier(plan.tls().cacert());
+    } catch (CertificateException e) {
+      throw new PreflightException(e.getMessage(), e);
+    }
+  }
+
+  private static InetAddress[] resolve(String host) throws PreflightException {
+    try {
+      return InetAddress.getAllByName(host);
+    } catch (UnknownHostException e) {
+      throw new PreflightException("the target's name cannot be resolved: host=" + host, e);
+    }
+  }
+
+  /** One connection, driven by this thread. */
+  private static final class Probe implements Exchange.Owner {
+    Exchange exchange;
+    boolean finished;
+    boolean released;
+    long rttMicros;
+    boolean sessionKept;
+
+    @Override
+    public void finished(Exchange done) {
+      finished = true;
+      rttMicros = done.rttMicros();
+    }
+
+    @Override
+    public void released(Exchange done) {
+      released = true;
+    }
+  }
+
+  private Probe probe(InetSocketAddress address, List<NamedGroup> groups, ServerTrust.Probe trust)
+      throws PreflightException {
+    ManualIoEventLoop loop =
+        new ManualIoEventLoop(Thread.currentThread(), EpollIoHandler.newFactory());
+    Probe probe = new Probe();
+    try (TlsClient client =
+        new TlsClient(plan, groups, trust, Expectation.ANYTHING, true, true, clock)) {
+      List<InetAddress> sources = plan.limits().sources();
+      probe.exchange = client.prepare(loop, probe, sources.isEmpty() ? null : sources.get(0));
+      long begin = clock.nanos();
+      probe.exchange.start(new Attempt(0, begin), address);
+      while (!probe.released) {
+        loop.run(10_000_000L);
+        long age = clock.nanos() - begin;
+        Attempt attempt = probe.exchange.attempt();
+        boolean connecting = !attempt.reached(Milestone.CONNECTED);
+        if (!probe.finished
+            && age
+                > (connecting
+                    ? plan.limits().connectTimeoutNanos()
+                    : plan.limits().timeoutNanos())) {
+          probe.exchange.expire();
+        }
+      }
+      probe.sessionKept = client.sessions().getIds().hasMoreElements();
+      return probe;
+    } catch (SSLException e) {
+      throw new PreflightException(e.getMessage(), e);
+    } finally {
+      loop.shutdownGracefully(0, 0, TimeUnit.NANOSECONDS);
+      while (!loop.isTerminated()) {
+        loop.runNow();
+      }
+    }
+  }
+
+  private String explain(InetSocketAddress address, Probe probe) throws PreflightException {
+    Attempt attempt = probe.exchange.attempt();
+    String where = plan.target().authority() + " (" + address.getAddress().getHostAddress() + ")";
+    String version = "TLS " + plan.tls().version();
+    return switch (attempt.outcome()) {
+      case TCP_REFUSED ->
+          "nothing accepts connections at "
+              + where
+              + ": "
+              + attempt.failure().getMessage()
+              + "; is the server running?";
+      case TCP_TIMEOUT ->
+          "no answer from "
+              + where
+              + " within --connect-timeout="
+              + Quantity.format(plan.limits().connectTimeoutNanos())
+              + ": a firewall may drop the packets";
+      case TLS_TIMEOUT ->
+          where
+              + " accepts connections but did not finish a "
+              + version
+              + " handshake within --timeout="
+              + Quantity.format(plan.limits().timeoutNanos());
+      case HTTP_TIMEOUT ->
+          where
+              + " finished the handshake but did not answer the request within --timeout="
+              + Quantity.format(plan.limits().timeoutNanos())
+              + "; without a request: --handshake-only";
+      case HTTP_ERROR ->
+          attempt.detail() > 0
+              ? where
+                  + " answers "
+                  + plan.request().path()
+                  + " with HTTP status "
+                  + attempt.detail()
+                  + "; try --path"
+              : where + " did not answer with HTTP/1.1: " + attempt.failure().getMessage();
+      case TCP_RESET, CLOSED_EARLY ->
+          where
+              + " "
+              + (attempt.outcome() == Outcome.TCP_RESET ? "reset" : "closed")
+              + " the connection after "
+              + stage(attempt.lastReached())
+              + ", before the exchange was over; is it a TLS server?";
+      case TLS_ALERT -> explainAlert(address, where, attempt);
+      case NO_PORT -> "this machine has no ephemeral port left for " + where;
+      default ->
+          "no " + version + " handshake with " + where + ": " + attempt.failure().getMessage();
+    };
+  }
+
+  private String explainAlert(InetSocketAddress address, String where, Attempt attempt)
+      throws PreflightException {
+    String alert = TlsAlert.name(attempt.detail());
+    if (attempt.reached(Milestone.SECURED)) {
+      return where
+          + " ended the connection after the handshake with the alert "
+          + alert
+          + clientCertificateHint();
+    }
+    if (attempt.detail() == TlsAlert.PROTOCOL_VERSION) {
+      return where
+          + " does not speak TLS "
+          + plan.tls().version()
+          + " (alert "
+          + alert
+          + ")"
+          + (plan.tls().version().equals("1.3")
+              ? "; to measure TLS 1.2: --tls 1.2 with a classical group"
+              : "");
+    }
+    List<NamedGroup> accepted = new ArrayList<>();
+    for (NamedGroup group : NamedGroup.allOffered()) {
+      boolean possible = !group.needsTls13() || plan.tls().version().equals("1.3");
+      if (possible && !plan.tls().groups().contains(group)) {
+        ServerTrust.Probe trust = new ServerTrust.Probe(verifier());
+        Attempt single = probe(address, List.of(group), trust).exchange.attempt();
+        if (single.reached(Milestone.SECURED)) {
+          accepted.add(group);
+        }
+      }
+    }
+    String offered = names(plan.tls().groups());
+    return accepted.isEmpty()
+        ? where
+            + " refuses the handshake with the alert "
+            + alert
+            + ", whatever group is offered: groups="
+            + offered
+            + "; its certificate may need a signature algorithm that this client's TLS stack"
+            + " (BoringSSL) does not offer, such as ML-DSA"
+        : where
+            + " accepts none of the groups that were offered (alert "
+            + alert
+            + "): groups="
+            + offered
+            + ", it does accept: "
+            + names(accepted);
+  }
+
+  private String clientCertificateHint() {
+    return plan.tls().cert() == null ? "; if it wants a client certificate: --cert and --key" : "";
+  }
+
+  private static String names(List<NamedGroup> groups) {
+    return groups.stream().map(NamedGroup::label).collect(Collectors.joining(", "));
+  }
+
+  private static String stage(Milestone last) {
+    return switch (last) {
+      case PLANNED, STARTED -> "the connect call";
+      case CONNECTED -> "accepting it";
+      case HELLO_SENT -> "the ClientHello";
+      case HELLO_RECEIVED -> "its ServerHello";
+      case SECURED, REQUEST_SENT -> "the request";
+      case FIRST_BYTE, DONE -> "a part of the response";
+    };
+  }
+
+  private ServerFacts describe(
+      InetAddress[] addresses, InetSocketAddress address, Probe probe, ServerTrust.Probe trust)
+      throws PreflightException {
+    Attempt attempt = probe.exchange.attempt();
+    ServerHello server = probe.exchange.tap.server.hello();
+    ClientHello client = probe.exchange.tap.client.hello();
+    List<String> shares = new ArrayList<>();
+    for (int i = 0; i < client.keyShares(); i++) {
+      shares.add(NamedGroup.nameOf(client.keyShareGroup(i)) + ":" + client.keyShareLength(i));
+    }
+    return new ServerFacts(
+        Arrays.stream(addresses).map(InetAddress::getHostAddress).toList(),
+        address,
+        server.version() == 0x0304 ? "TLSv1.3" : "TLSv1.2",
+        probe.exchange.negotiatedGroup(),
+        CipherSuites.name(attempt.cipherSuite()),
+        shares,
+        probe.exchange.tap.client.recordBytes(),
+        server.keyShareBytes(),
+        server.helloRetryRequests() > 0,
+        certificate(trust),
+        plan.request().handshakeOnly() ? null : probe.sessionKept,
+        attempt.detail(),
+        attempt.bodyBytes(),
+        attempt.handshakeBytesOut(),
+        attempt.handshakeBytesIn(),
+        attempt.bytesOut(),
+        attempt.bytesIn(),
+        probe.rttMicros,
+        attempt.nanos(Phase.HANDSHAKE) / 1e3,
+        trust.chain[0]);
+  }
+
+  private ServerFacts.CertificateFacts certificate(ServerTrust.Probe trust)
+      throws PreflightException {
+    X509Certificate leaf = trust.chain[0];
+    String complaint = trust.complaint == null ? null : rootMessage(trust.complaint);
+    if (complaint != null && plan.tls().trust() == LoadPlan.Trust.VERIFY) {
+      throw new PreflightException(
+          "the certificate of "
+              + plan.target().authority()
+              + " does not verify: subject="
+              + leaf.getSubjectX500Principal().getName()
+              + " reason='"
+              + complaint
+              + "'; name its root with --cacert, or leave --verify out to pin the certificate",
+          trust.complaint);
+    }
+    try {
+      int chainBytes = 0;
+      for (X509Certificate each : trust.chain) {
+        chainBytes += each.getEncoded().length;
+      }
+      return new ServerFacts.CertificateFacts(
+          leaf.getSubjectX500Principal().getName(),
+          keyType(leaf),
+          leaf.getSigAlgName(),
+          trust.chain.length,
+          chainBytes,
+          leaf.getNotAfter().toInstant().toString(),
+          HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(leaf.getEncoded())),
+          plan.tls().trust() == LoadPlan.Trust.INSECURE
+              ? "unchecked"
+              : complaint == null ? "verified" : "pinned",
+          complaint);
+    } catch (GeneralSecurityException e) {
+      throw new PreflightException("the server's certificate cannot be read: " + e.getMessage(), e);
+    }
+  }
+
+  private static String keyType(X509Certificate leaf) {
+    if (leaf.getPublicKey() instanceof ECPublicKey key) {
+      return "EC " + key.getParams().getCurve().getField().getFieldSize();
+    }
+    if (leaf.getPublicKey() instanceof RSAPublicKey key) {
+      return "RSA " + key.getModulus().bitLength();
+    }
+    return leaf.getPublicKey().getAlgorithm();
+  }
+
+  private static String rootMessage(Throwable thrown) {
+    Throwable root = thrown;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    return String.valueOf(root.getMessage());
+  }
+}

@@ -1,0 +1,117 @@
+package io.pqcbench.loadgen.handshake;
+
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import io.pqcbench.loadgen.plan.LoadPlan;
+import io.pqcbench.loadgen.plan.NamedGroup;
+import io.pqcbench.loadgen.plan.Target;
+import java.net.InetSocketAddress;
+import java.security.cert.CertificateEncodingException;
+import java.security.cert.CertificateException;
+import java.security.cert.X509Certificate;
+import java.util.List;
+import javax.net.ssl.SSLException;
+
+/**
+ * What one handshake before the load found out about the server. Written to the bundle as it is.
+ *
+ * @param addresses all that the name resolves to
+ * @param address the one that is used, with the port
+ * @param protocol e.g. {@code TLSv1.3}
+ * @param group negotiated, by name
+ * @param cipherSuite negotiated, by IANA name
+ * @param keyShares what the client really sent, e.g. {@code X25519MLKEM768:1216}
+ * @param clientHelloBytes the ClientHello's record with its header
+ * @param serverKeyShareBytes the length of the server's key share; -1 in TLS 1.2
+ * @param helloRetryRequest whether the server asked for another key share first
+ * @param certificate the leaf and its chain
+ * @param ticketsIssued whether the server sent session tickets with its response; null if the
+ *     connection was closed too early to tell
+ * @param httpStatus of the response; -1 without a request
+ * @param bodyBytes of the response
+ * @param handshakeBytesOut ClientHello to Finished
+ * @param handshakeBytesIn until the handshake was complete
+ * @param bytesOut the whole connection
+ * @param bytesIn the whole connection
+ * @param rttMicros the kernel's smoothed round-trip time (TCP_INFO), microseconds
+ * @param handshakeMicros this one handshake, cold: no measurement
+ * @param leaf the server's certificate
+ */
+public record ServerFacts(
+    List<String> addresses,
+    @JsonIgnore InetSocketAddress address,
+    String protocol,
+    String group,
+    String cipherSuite,
+    List<String> keyShares,
+    int clientHelloBytes,
+    int serverKeyShareBytes,
+    boolean helloRetryRequest,
+    CertificateFacts certificate,
+    Boolean ticketsIssued,
+    int httpStatus,
+    long bodyBytes,
+    long handshakeBytesOut,
+    long handshakeBytesIn,
+    long bytesOut,
+    long bytesIn,
+    long rttMicros,
+    double handshakeMicros,
+    @JsonIgnore X509Certificate leaf) {
+
+  /**
+   * The server's certificate.
+   *
+   * @param subject distinguished name of the leaf
+   * @param keyType e.g. {@code EC 256}
+   * @param signatureAlgorithm with which the leaf was signed
+   * @param chainLength certificates sent
+   * @param chainBytes their DER bytes together
+   * @param notAfter end of the leaf's validity, ISO 8601
+   * @param sha256 fingerprint of the leaf, hexadecimal
+   * @param trust {@code verified}, {@code pinned} or {@code unchecked}
+   * @param complaint why it does not verify; null when it does
+   */
+  public record CertificateFacts(
+      String subject,
+      String keyType,
+      String signatureAlgorithm,
+      int chainLength,
+      int chainBytes,
+      String notAfter,
+      String sha256,
+      String trust,
+      String complaint) {}
+
+  /** Returns the address in use, as {@code address:port}. */
+  public String usedAddress() {
+    return new Target(address.getAddress().getHostAddress(), address.getPort(), "/").authority();
+  }
+
+  ServerTrust trust(LoadPlan.TlsOffer offer) throws SSLException {
+    try {
+      return switch (certificate.trust()) {
+        case "verified" ->
+            new ServerTrust.Known(leaf.getEncoded(), ServerTrust.verifier(offer.cacert()));
+        case "pinned" -> new ServerTrust.Known(leaf.getEncoded(), null);
+        default -> new ServerTrust.Blind();
+      };
+    } catch (CertificateEncodingException e) {
+      throw new SSLException("the server's certificate cannot be encoded", e);
+    } catch (CertificateException e) {
+      throw new SSLException(e.getMessage(), e);
+    }
+  }
+
+  Expectation expectation(LoadPlan.TlsOffer offer) {
+    String groupName = offer.expectGroup() == null ? group : offer.expectGroup().label();
+    String suite = offer.expectCipher() == null ? cipherSuite : offer.expectCipher();
+    return new Expectation(
+        NamedGroup.find(groupName).map(NamedGroup::codePoint).orElse(Attempt.NONE),
+        groupName,
+        suiteCodePoint(suite));
+  }
+
+  private static int suiteCodePoint(String suite) {
+    return suite.startsWith("0x") ? Integer.decode(suite) : CipherSuites.codePoint(suite);
+  }
+}

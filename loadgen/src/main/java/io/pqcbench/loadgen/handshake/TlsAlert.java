@@ -1,0 +1,53 @@
+package io.pqcbench.loadgen.handshake;
+
+import java.util.Map;
+
+/** The names of TLS alerts: RFC 8446, section 6, and the IANA registry "TLS Alerts". */
+public final class TlsAlert {
+
+  /** The alert of a server that speaks none of the offered versions. */
+  public static final int PROTOCOL_VERSION = 70;
+
+  /** The alert of a server that accepts none of the offered groups or suites. */
+  public static final int HANDSHAKE_FAILURE = 40;
+
+  private static final Map<Integer, String> NAMES =
+      Map.ofEntries(
+          Map.entry(0, "close_notify"),
+          Map.entry(10, "unexpected_message"),
+          Map.entry(20, "bad_record_mac"),
+          Map.entry(22, "record_overflow"),
+          Map.entry(HANDSHAKE_FAILURE, "handshake_failure"),
+          Map.entry(42, "bad_certificate"),
+          Map.entry(43, "unsupported_certificate"),
+          Map.entry(44, "certificate_revoked"),
+          Map.entry(45, "certificate_expired"),
+          Map.entry(46, "certificate_unknown"),
+          Map.entry(47, "illegal_parameter"),
+          Map.entry(48, "unknown_ca"),
+          Map.entry(49, "access_denied"),
+          Map.entry(50, "decode_error"),
+          Map.entry(51, "decrypt_error"),
+          Map.entry(PROTOCOL_VERSION, "protocol_version"),
+          Map.entry(71, "insufficient_security"),
+          Map.entry(80, "internal_error"),
+          Map.entry(86, "inappropriate_fallback"),
+          Map.entry(90, "user_canceled"),
+          Map.entry(109, "missing_extension"),
+          Map.entry(110, "unsupported_extension"),
+          Map.entry(112, "unrecognized_name"),
+          Map.entry(113, "bad_certificate_status_response"),
+          Map.entry(115, "unknown_psk_identity"),
+          Map.entry(116, "certificate_required"),
+          Map.entry(120, "no_application_protocol"));
+
+  private TlsAlert() {}
+
+  /**
+   * Returns the name of an alert, e.g. {@code handshake_failure}, or {@code alert_N} for one that
+   * has none.
+   */
+  public static String name(int description) {
+    return NAMES.getOrDefault(description, "alert_" + description);
+  }
+}

@@ -1,0 +1,169 @@
+package io.pqcbench.loadgen.live;
+
+import io.pqcbench.loadgen.bundle.Summary;
+import io.pqcbench.loadgen.bundle.Summary.PhaseSummary;
+import io.pqcbench.loadgen.handshake.Outcome;
+import io.pqcbench.loadgen.handshake.Phase;
+import io.pqcbench.loadgen.verdict.Finding;
+import io.pqcbench.loadgen.verdict.Verdict;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** The final report of a run, as text. */
+public final class ResultTable {
+
+  private static final List<Double> PERCENTILES = List.of(50.0, 90.0, 95.0, 99.0, 99.9);
+
+  private final boolean colour;
+
+  /**
+   * @param colour whether to mark the verdict with terminal colours
+   */
+  public ResultTable(boolean colour) {
+    this.colour = colour;
+  }
+
+  /** Returns the report, with line ends. */
+  public String render(Summary summary) {
+    StringBuilder text = new StringBuilder();
+    text.append(String.format(Locale.ROOT, "%-10s %9s %10s", "us", "count", "mean"));
+    for (double percentile : PERCENTILES) {
+      text.append(String.format(Locale.ROOT, " %10s", "p" + number(percentile)));
+    }
+    text.append(String.format(Locale.ROOT, " %10s%n", "max"));
+    for (Phase phase : Phase.ALL) {
+      row(text, phase, summary.phases().get(phase.label()));
+    }
+    text.append('\n');
+    line(
+        text,
+        "arrivals",
+        "%d planned in %.1f s measured, %s",
+        summary.plannedMeasured(),
+        summary.measuredSeconds(),
+        outcomes(summary));
+    line(
+        text,
+        "rate",
+        "offered %.2f/s, started %.2f/s, completed %.2f/s",
+        summary.offeredPerSecond(),
+        summary.achievedPerSecond(),
+        summary.completedPerSecond());
+    line(
+        text,
+        "bytes",
+        "handshake %s out, %s in; connection %s out, %s in",
+        mean(summary.bytesOutPerHandshake()),
+        mean(summary.bytesInPerHandshake()),
+        mean(summary.bytesOutPerConnection()),
+        mean(summary.bytesInPerConnection()));
+    line(
+        text,
+        "client",
+        "%s us CPU per handshake (%s us in the lanes%s), %s bytes allocated, %d collections",
+        mean(summary.clientCpuMicrosPerHandshake()),
+        mean(summary.laneCpuMicrosPerHandshake()),
+        polling(summary),
+        mean(summary.allocatedBytesPerHandshake()),
+        summary.collections());
+    if (summary.valuesClamped() > 0) {
+      line(
+          text,
+          "note",
+          "%d latencies were longer than the histograms hold and count as the longest",
+          summary.valuesClamped());
+    }
+    for (Summary.ErrorSummary error : summary.errors()) {
+      line(
+          text,
+          "error",
+          "%d x %s%s in %s%s",
+          error.count(),
+          error.outcome(),
+          error.detail().isEmpty() ? "" : " " + error.detail(),
+          error.diedIn(),
+          error.example() == null ? "" : ": " + error.example());
+    }
+    for (Finding finding : summary.findings()) {
+      line(
+          text,
+          "finding",
+          "%s [%s] %s (limit %s): %s",
+          finding.rule(),
+          finding.level(),
+          finding.observed(),
+          finding.limit(),
+          finding.advice());
+    }
+    line(
+        text,
+        "verdict",
+        "%s%s (not looked at: %s)",
+        paint(Verdict.valueOf(summary.verdict())),
+        summary.interrupted() ? ", interrupted" : "",
+        summary.notLookedAt());
+    return text.toString();
+  }
+
+  private static void row(StringBuilder text, Phase phase, PhaseSummary values) {
+    text.append(
+        String.format(
+            Locale.ROOT, "%-10s %9d %10s", phase.label(), values.count(), mean(values.mean())));
+    for (double percentile : PERCENTILES) {
+      Double value = values.at(percentile);
+      text.append(
+          String.format(
+              Locale.ROOT,
+              " %10s",
+              value == null ? "n<" + Summary.samplesFor(percentile) : mean(value)));
+    }
+    text.append(String.format(Locale.ROOT, " %10s  %s%n", mean(values.max()), phase.text()));
+  }
+
+  private static void line(StringBuilder text, String name, String format, Object... values) {
+    text.append(String.format(Locale.ROOT, "%-10s ", name))
+        .append(String.format(Locale.ROOT, format, values));
+    text.append('\n');
+  }
+
+  private static String polling(Summary summary) {
+    return summary.clientCpuIncludesPolling()
+        ? ", polling included; work " + mean(summary.laneWorkMicrosPerHandshake()) + " us"
+        : "";
+  }
+
+  private static String outcomes(Summary summary) {
+    StringBuilder text = new StringBuilder();
+    for (Map.Entry<Outcome, Long> outcome : summary.outcomes().entrySet()) {
+      text.append(text.isEmpty() ? "" : ", ")
+          .append(outcome.getValue())
+          .append(' ')
+          .append(outcome.getKey());
+    }
+    return text.toString();
+  }
+
+  private static String mean(double value) {
+    return Double.isNaN(value) ? "-" : String.format(Locale.ROOT, "%.1f", value);
+  }
+
+  private static String number(double percentile) {
+    return percentile == Math.rint(percentile)
+        ? Long.toString((long) percentile)
+        : Double.toString(percentile);
+  }
+
+  private String paint(Verdict verdict) {
+    if (!colour) {
+      return verdict.name();
+    }
+    int code =
+        switch (verdict) {
+          case TRUSTED -> 32;
+          case SUSPECT -> 33;
+          case SATURATED, INVALID -> 31;
+        };
+    return "\u001b[1;" + code + "m" + verdict.name() + "\u001b[0m";
+  }
+}

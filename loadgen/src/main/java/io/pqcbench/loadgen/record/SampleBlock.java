@@ -1,0 +1,162 @@
+package io.pqcbench.loadgen.record;
+
+import io.pqcbench.loadgen.handshake.Attempt;
+import io.pqcbench.loadgen.handshake.Milestone;
+import io.pqcbench.loadgen.handshake.Outcome;
+import io.pqcbench.loadgen.handshake.Phase;
+import java.util.Arrays;
+
+/**
+ * Some finished attempts of one lane, as plain numbers: the unit in which a lane hands its samples
+ * to the writer.
+ *
+ * <p>Filled by one thread, then read by another; the queue between them orders the two. Blocks are
+ * recycled, so a sample costs no allocation.
+ */
+public final class SampleBlock {
+
+  private static final int ROWS = 512;
+  private static final Milestone[] MILESTONE = Milestone.values();
+
+  private static final int INDEX = MILESTONE.length;
+  private static final int OUTCOME = INDEX + 1;
+  private static final int DETAIL = OUTCOME + 1;
+  private static final int LAST_REACHED = DETAIL + 1;
+  private static final int GROUP = LAST_REACHED + 1;
+  private static final int CIPHER = GROUP + 1;
+  private static final int PORT = CIPHER + 1;
+  private static final int HANDSHAKE_OUT = PORT + 1;
+  private static final int HANDSHAKE_IN = HANDSHAKE_OUT + 1;
+  private static final int OUT = HANDSHAKE_IN + 1;
+  private static final int IN = OUT + 1;
+  private static final int BODY = IN + 1;
+  private static final int COLUMNS = BODY + 1;
+
+  private final int lane;
+  private final long[] cells = new long[ROWS * COLUMNS];
+  private final Throwable[] failures = new Throwable[ROWS];
+  private int rows;
+
+  SampleBlock(int lane) {
+    this.lane = lane;
+  }
+
+  boolean isFull() {
+    return rows == ROWS;
+  }
+
+  void clear() {
+    Arrays.fill(failures, 0, rows, null);
+    rows = 0;
+  }
+
+  void add(Attempt attempt) {
+    int row = rows * COLUMNS;
+    attempt.copyMilestones(cells, row);
+    cells[row + INDEX] = attempt.index();
+    cells[row + OUTCOME] = attempt.outcome().ordinal();
+    cells[row + DETAIL] = attempt.detail();
+    cells[row + LAST_REACHED] = attempt.lastReached().ordinal();
+    cells[row + GROUP] = attempt.group();
+    cells[row + CIPHER] = attempt.cipherSuite();
+    cells[row + PORT] = attempt.localPort();
+    cells[row + HANDSHAKE_OUT] = attempt.handshakeBytesOut();
+    cells[row + HANDSHAKE_IN] = attempt.handshakeBytesIn();
+    cells[row + OUT] = attempt.bytesOut();
+    cells[row + IN] = attempt.bytesIn();
+    cells[row + BODY] = attempt.bodyBytes();
+    failures[rows] = attempt.failure();
+    rows++;
+  }
+
+  private long cell(int row, int column) {
+    return cells[row * COLUMNS + column];
+  }
+
+  /** Returns the number of samples. */
+  public int rows() {
+    return rows;
+  }
+
+  /** Returns the lane that ran them, from 0. */
+  public int lane() {
+    return lane;
+  }
+
+  /** Returns an instant on the run's clock, or {@link Attempt#UNSET}. */
+  public long at(int row, Milestone milestone) {
+    return cell(row, milestone.ordinal());
+  }
+
+  /** Returns the length of a phase in nanoseconds, or {@link Attempt#UNSET}. */
+  public long nanos(int row, Phase phase) {
+    long from = at(row, phase.from());
+    long to = at(row, phase.to());
+    return from == Attempt.UNSET || to == Attempt.UNSET ? Attempt.UNSET : to - from;
+  }
+
+  /** Returns the index in the schedule. */
+  public long index(int row) {
+    return cell(row, INDEX);
+  }
+
+  /** Returns how it ended. */
+  public Outcome outcome(int row) {
+    return Outcome.of((int) cell(row, OUTCOME));
+  }
+
+  /** Returns the alert or the HTTP status, or {@link Attempt#NONE}. */
+  public int detail(int row) {
+    return (int) cell(row, DETAIL);
+  }
+
+  /** Returns the last milestone that was reached. */
+  public Milestone lastReached(int row) {
+    return MILESTONE[(int) cell(row, LAST_REACHED)];
+  }
+
+  /** Returns the negotiated group's code point, or {@link Attempt#NONE}. */
+  public int group(int row) {
+    return (int) cell(row, GROUP);
+  }
+
+  /** Returns the negotiated suite's code point, or {@link Attempt#NONE}. */
+  public int cipherSuite(int row) {
+    return (int) cell(row, CIPHER);
+  }
+
+  /** Returns the client's port, or {@link Attempt#NONE}. */
+  public int localPort(int row) {
+    return (int) cell(row, PORT);
+  }
+
+  /** Returns the bytes of the client's handshake flights. */
+  public long handshakeBytesOut(int row) {
+    return cell(row, HANDSHAKE_OUT);
+  }
+
+  /** Returns the bytes of the server's handshake flights. */
+  public long handshakeBytesIn(int row) {
+    return cell(row, HANDSHAKE_IN);
+  }
+
+  /** Returns all bytes sent. */
+  public long bytesOut(int row) {
+    return cell(row, OUT);
+  }
+
+  /** Returns all bytes read. */
+  public long bytesIn(int row) {
+    return cell(row, IN);
+  }
+
+  /** Returns the length of the response's body. */
+  public long bodyBytes(int row) {
+    return cell(row, BODY);
+  }
+
+  /** Returns what was thrown; null if nothing was. */
+  public Throwable failure(int row) {
+    return failures[row];
+  }
+}

@@ -1,0 +1,330 @@
+package io.pqcbench.loadgen.handshake;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pqcbench.loadgen.plan.LoadPlan;
+import io.pqcbench.loadgen.plan.NamedGroup;
+import io.pqcbench.loadgen.plan.Plans;
+import io.pqcbench.loadgen.schedule.NanoClock;
+import io.pqcbench.loadgen.target.EmbeddedServer;
+import io.pqcbench.loadgen.target.ServerOptions;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class ExchangeTest {
+
+  private static Attempt once(LoadPlan plan) throws Exception {
+    try (OneShot shot = OneShot.afterPreflight(plan)) {
+      return shot.run();
+    }
+  }
+
+  private static EmbeddedServer server() throws Exception {
+    return EmbeddedServer.start(ServerOptions.defaults());
+  }
+
+  @ParameterizedTest
+  @EnumSource(LoadPlan.Close.class)
+  void timesEveryPhaseOfASuccessAndThePhasesAddUp(LoadPlan.Close close) throws Exception {
+    try (EmbeddedServer server = server()) {
+      Attempt attempt = once(Plans.to(server.address().getPort()).close(close).plan());
+
+      assertThat(attempt.outcome()).isEqualTo(Outcome.SUCCESS);
+      assertThat(attempt.detail()).isEqualTo(200);
+      assertThat(attempt.bodyBytes()).isEqualTo(3);
+      assertThat(attempt.localPort()).isPositive();
+      long[] instants = new long[Milestone.values().length];
+      attempt.copyMilestones(instants, 0);
+      assertThat(instants).isSorted();
+      for (Phase phase : Phase.ALL) {
+        assertThat(attempt.nanos(phase)).as(phase.label()).isNotNegative();
+      }
+      assertThat(attempt.nanos(Phase.LAG) + attempt.nanos(Phase.SERVICE))
+          .isEqualTo(attempt.nanos(Phase.RESPONSE));
+      assertThat(
+              attempt.nanos(Phase.HELLO)
+                  + attempt.nanos(Phase.FLIGHT)
+                  + attempt.nanos(Phase.FINISH))
+          .isEqualTo(attempt.nanos(Phase.HANDSHAKE));
+    }
+  }
+
+  @Test
+  void sendsThe198BytesOfAnX25519HelloAnd64ToFinish() throws Exception {
+    try (EmbeddedServer server = server();
+        OneShot shot =
+            OneShot.blind(Plans.to(server.address().getPort()).groups(NamedGroup.X25519).plan())) {
+      Attempt attempt = shot.run();
+
+      assertThat(shot.exchange.tap.client.recordBytes()).isEqualTo(198);
+      assertThat(attempt.group()).isEqualTo(NamedGroup.X25519.codePoint());
+      assertThat(attempt.handshakeBytesOut()).isEqualTo(198 + finished(attempt));
+    }
+  }
+
+  @Test
+  void sendsThe1382BytesOfAHybridHello() throws Exception {
+    try (EmbeddedServer server = server();
+        OneShot shot = OneShot.blind(Plans.to(server.address().getPort()).plan())) {
+      Attempt attempt = shot.run();
+
+      ClientHello hello = shot.exchange.tap.client.hello();
+      assertThat(shot.exchange.tap.client.recordBytes()).isEqualTo(1382);
+      assertThat(hello.keyShares()).isEqualTo(1);
+      assertThat(hello.keyShareGroup(0)).isEqualTo(0x11EC);
+      assertThat(hello.keyShareLength(0)).isEqualTo(1216);
+      assertThat(hello.pskOffered()).isFalse();
+      assertThat(attempt.handshakeBytesOut()).isEqualTo(1382 + finished(attempt));
+    }
+  }
+
+  /**
+   * ChangeCipherSpec (6) and Finished in a record: header 5, message 4 and the hash, type 1, tag
+   * 16.
+   */
+  private static int finished(Attempt attempt) {
+    return 6 + 5 + 4 + (attempt.cipherSuite() == 0x1302 ? 48 : 32) + 1 + 16;
+  }
+
+  @Test
+  void theHybridGroupCosts1184MoreBytesOutAnd1088MoreIn() throws Exception {
+    try (EmbeddedServer server = server()) {
+      Attempt classical =
+          once(Plans.to(server.address().getPort()).groups(NamedGroup.X25519).plan());
+      Attempt hybrid = once(Plans.to(server.address().getPort()).plan());
+
+      assertThat(hybrid.handshakeBytesOut() - classical.handshakeBytesOut()).isEqualTo(1184);
+      // An ECDSA signature in DER is 70 to 72 bytes long.
+      assertThat(hybrid.handshakeBytesIn() - classical.handshakeBytesIn())
+          .isBetween(1088L - 4, 1088L + 4);
+    }
+  }
+
+  @Test
+  void aListOfAClassicalAndAHybridGroupSendsBothKeyShares() throws Exception {
+    try (EmbeddedServer server = server();
+        OneShot shot =
+            OneShot.blind(
+                Plans.to(server.address().getPort())
+                    .groups(NamedGroup.X25519, NamedGroup.X25519MLKEM768)
+                    .plan())) {
+      shot.run();
+
+      assertThat(shot.exchange.tap.client.hello().keyShares()).isEqualTo(2);
+      assertThat(shot.exchange.tap.client.recordBytes()).isEqualTo(1420);
+    }
+  }
+
+  @Test
+  void countsAHelloRetryRequestAsItsOwnOutcome() throws Exception {
+    try (EmbeddedServer server =
+        EmbeddedServer.start(ServerOptions.defaults().withGroups(List.of("P-256")))) {
+      LoadPlan plan =
+          Plans.to(server.address().getPort()).groups(NamedGroup.X25519, NamedGroup.P256).plan();
+      assertThat(new Preflight(plan, NanoClock.SYSTEM).run().helloRetryRequest()).isTrue();
+      assertThat(once(plan).outcome()).isEqualTo(Outcome.HELLO_RETRY);
+    }
+  }
+
+  @Test
+  void tellsWhenAnotherGroupIsNegotiatedThanExpected() throws Exception {
+    try (EmbeddedServer server =
+        EmbeddedServer.start(ServerOptions.defaults().withGroups(List.of("X25519")))) {
+      LoadPlan plan =
+          Plans.to(server.address().getPort())
+              .groups(NamedGroup.X25519MLKEM768, NamedGroup.X25519)
+              .expectGroup(NamedGroup.X25519MLKEM768)
+              .plan();
+      Attempt attempt = once(plan);
+      assertThat(attempt.outcome()).isEqualTo(Outcome.WRONG_GROUP);
+      assertThat(attempt.group()).isEqualTo(NamedGroup.X25519.codePoint());
+    }
+  }
+
+  @Test
+  void tellsWhenAnotherSuiteIsNegotiatedThanExpected() throws Exception {
+    try (EmbeddedServer server = server()) {
+      LoadPlan plan =
+          Plans.to(server.address().getPort()).expectCipher("TLS_CHACHA20_POLY1305_SHA256").plan();
+      assertThat(once(plan).outcome()).isEqualTo(Outcome.WRONG_CIPHER);
+    }
+  }
+
+  @Test
+  void tellsWhenASessionWasResumed() throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults().withTickets(true))) {
+      LoadPlan plan = Plans.to(server.address().getPort()).plan();
+      Expectation expected = new Expectation(0x11EC, "X25519MLKEM768", 0x1301);
+      TlsClient keeping =
+          new TlsClient(
+              plan,
+              plan.tls().groups(),
+              new ServerTrust.Blind(),
+              expected,
+              true,
+              true,
+              NanoClock.SYSTEM);
+      try (OneShot shot = new OneShot(plan, keeping)) {
+        assertThat(shot.run().outcome()).isIn(Outcome.SUCCESS, Outcome.WRONG_CIPHER);
+        assertThat(shot.run().outcome()).isEqualTo(Outcome.RESUMED);
+      }
+    }
+  }
+
+  @Test
+  void neverResumesByItselfWhateverTheServerOffers() throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults().withTickets(true));
+        OneShot shot = OneShot.blind(Plans.to(server.address().getPort()).plan())) {
+      for (int i = 0; i < 3; i++) {
+        assertThat(shot.run().outcome()).isEqualTo(Outcome.SUCCESS);
+        assertThat(shot.exchange.tap.client.hello().pskOffered()).isFalse();
+        assertThat(shot.exchange.tap.server.hello().pskSelected()).isFalse();
+      }
+    }
+  }
+
+  @Test
+  void tellsWhenTheServerPresentsAnotherCertificateThanInThePreflight() throws Exception {
+    LoadPlan plan;
+    ServerFacts facts;
+    int port;
+    try (EmbeddedServer first = server()) {
+      port = first.address().getPort();
+      plan = Plans.to(port).plan();
+      facts = new Preflight(plan, NanoClock.SYSTEM).run();
+      assertThat(facts.certificate().trust()).isEqualTo("pinned");
+    }
+    try (EmbeddedServer second = EmbeddedServer.start(ServerOptions.defaults().withPort(port));
+        OneShot shot = new OneShot(plan, new TlsClient(plan, facts, NanoClock.SYSTEM))) {
+      assertThat(second.address().getPort()).isEqualTo(port);
+      assertThat(shot.run().outcome()).isEqualTo(Outcome.CERTIFICATE_CHANGED);
+    }
+  }
+
+  @Test
+  void aHandshakeWithoutARequestIsDoneWhenItIsSecured() throws Exception {
+    try (EmbeddedServer server = server()) {
+      Attempt attempt = once(Plans.to(server.address().getPort()).handshakeOnly().plan());
+
+      assertThat(attempt.outcome()).isEqualTo(Outcome.SUCCESS);
+      assertThat(attempt.at(Milestone.DONE)).isEqualTo(attempt.at(Milestone.SECURED));
+      assertThat(attempt.reached(Milestone.REQUEST_SENT)).isFalse();
+      assertThat(attempt.bytesOut()).isEqualTo(attempt.handshakeBytesOut());
+    }
+  }
+
+  @Test
+  void readsLargeBodiesToTheirEnd() throws Exception {
+    try (EmbeddedServer server = server()) {
+      Attempt attempt = once(Plans.to(server.address().getPort()).path("/bytes/1000000").plan());
+      assertThat(attempt.outcome()).isEqualTo(Outcome.SUCCESS);
+      assertThat(attempt.bodyBytes()).isEqualTo(1_000_000);
+      assertThat(attempt.bytesIn()).isGreaterThan(1_000_000);
+    }
+  }
+
+  @Test
+  void speaksTls12WithAClassicalGroup() throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults().withTls("1.2"))) {
+      Attempt attempt =
+          once(
+              Plans.to(server.address().getPort())
+                  .tls("1.2")
+                  .groups(NamedGroup.X25519, NamedGroup.P256)
+                  .plan());
+      assertThat(attempt.outcome()).isEqualTo(Outcome.SUCCESS);
+      assertThat(attempt.reached(Milestone.HELLO_RECEIVED)).isTrue();
+    }
+  }
+
+  @Test
+  void connectsFromTheSourceAddressThatIsAskedFor() throws Exception {
+    try (EmbeddedServer server = server()) {
+      LoadPlan plan =
+          Plans.to(server.address().getPort()).sources(InetAddress.getByName("127.0.0.9")).plan();
+      assertThat(once(plan).outcome()).isEqualTo(Outcome.SUCCESS);
+    }
+  }
+
+  private static Outcome against(RudeServer.Manner manner, Plans plans) throws Exception {
+    try (RudeServer rude = new RudeServer(manner);
+        OneShot shot =
+            OneShot.blind(
+                plans
+                    .target(new io.pqcbench.loadgen.plan.Target("127.0.0.1", rude.port(), "/"))
+                    .plan())) {
+      return shot.run().outcome();
+    }
+  }
+
+  @Test
+  void aServerThatClosesAfterAcceptIsClosedEarly() throws Exception {
+    assertThat(against(RudeServer.CLOSES, Plans.to(1)))
+        .isIn(Outcome.CLOSED_EARLY, Outcome.TCP_RESET);
+  }
+
+  @Test
+  void aServerThatResetsAfterTheHelloIsAReset() throws Exception {
+    assertThat(against(RudeServer.RESETS, Plans.to(1))).isEqualTo(Outcome.TCP_RESET);
+  }
+
+  @Test
+  void aServerThatSaysNothingIsAHandshakeTimeout() throws Exception {
+    assertThat(against(RudeServer.SILENT, Plans.to(1).timeout(0.2))).isEqualTo(Outcome.TLS_TIMEOUT);
+  }
+
+  @Test
+  void aServerThatSpeaksPlainHttpIsNotTls() throws Exception {
+    assertThat(against(RudeServer.PLAIN_HTTP, Plans.to(1))).isEqualTo(Outcome.TLS_ERROR);
+  }
+
+  @Test
+  void aPortOnWhichNobodyListensRefuses() throws Exception {
+    int port;
+    try (ServerSocket free = new ServerSocket(0)) {
+      port = free.getLocalPort();
+    }
+    try (OneShot shot = OneShot.blind(Plans.to(port).plan())) {
+      Attempt attempt = shot.run();
+      assertThat(attempt.outcome()).isEqualTo(Outcome.TCP_REFUSED);
+      assertThat(attempt.lastReached()).isEqualTo(Milestone.STARTED);
+    }
+  }
+
+  @Test
+  void aServerWithoutACommonGroupSendsAnAlertThatIsNamed() throws Exception {
+    try (EmbeddedServer server =
+            EmbeddedServer.start(ServerOptions.defaults().withGroups(List.of("P-256")));
+        OneShot shot = OneShot.blind(Plans.to(server.address().getPort()).plan())) {
+      Attempt attempt = shot.run();
+      assertThat(attempt.outcome()).isEqualTo(Outcome.TLS_ALERT);
+      assertThat(TlsAlert.name(attempt.detail())).isEqualTo("handshake_failure");
+    }
+  }
+
+  @Test
+  void anErrorStatusIsAnHttpErrorWithTheStatus() throws Exception {
+    try (EmbeddedServer server = server();
+        OneShot shot = OneShot.blind(Plans.to(server.address().getPort()).path("/nosuch").plan())) {
+      Attempt attempt = shot.run();
+      assertThat(attempt.outcome()).isEqualTo(Outcome.HTTP_ERROR);
+      assertThat(attempt.detail()).isEqualTo(404);
+      assertThat(attempt.reached(Milestone.DONE)).isFalse();
+    }
+  }
+
+  @Test
+  void aServerThatDoesNotAnswerTheRequestIsAResponseTimeout() throws Exception {
+    try (EmbeddedServer server =
+            EmbeddedServer.start(ServerOptions.defaults().withDelayNanos(60_000_000_000L));
+        OneShot shot = OneShot.blind(Plans.to(server.address().getPort()).timeout(0.3).plan())) {
+      Attempt attempt = shot.run();
+      assertThat(attempt.outcome()).isEqualTo(Outcome.HTTP_TIMEOUT);
+      assertThat(attempt.lastReached()).isEqualTo(Milestone.REQUEST_SENT);
+    }
+  }
+}

@@ -1,0 +1,82 @@
+package io.pqcbench.loadgen.handshake;
+
+import io.netty.channel.ManualIoEventLoop;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.pqcbench.loadgen.plan.LoadPlan;
+import io.pqcbench.loadgen.schedule.NanoClock;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+
+/** Runs single attempts on the calling thread. */
+final class OneShot implements AutoCloseable {
+
+  private final LoadPlan plan;
+  private final TlsClient client;
+  private final ManualIoEventLoop loop =
+      new ManualIoEventLoop(Thread.currentThread(), EpollIoHandler.newFactory());
+  Exchange exchange;
+
+  OneShot(LoadPlan plan, TlsClient client) {
+    this.plan = plan;
+    this.client = client;
+  }
+
+  /** A client that expects what a preflight finds now. */
+  static OneShot afterPreflight(LoadPlan plan) throws Exception {
+    ServerFacts facts = new Preflight(plan, NanoClock.SYSTEM).run();
+    return new OneShot(plan, new TlsClient(plan, facts, NanoClock.SYSTEM));
+  }
+
+  /** A client that accepts anything, and whose own hello is read. */
+  static OneShot blind(LoadPlan plan) throws Exception {
+    return new OneShot(
+        plan,
+        new TlsClient(
+            plan,
+            plan.tls().groups(),
+            new ServerTrust.Blind(),
+            Expectation.ANYTHING,
+            false,
+            true,
+            NanoClock.SYSTEM));
+  }
+
+  Attempt run() {
+    boolean[] released = new boolean[1];
+    exchange =
+        client.prepare(
+            loop,
+            new Exchange.Owner() {
+              @Override
+              public void finished(Exchange done) {}
+
+              @Override
+              public void released(Exchange done) {
+                released[0] = true;
+              }
+            },
+            plan.limits().sources().isEmpty() ? null : plan.limits().sources().get(0));
+    long begin = NanoClock.SYSTEM.nanos();
+    Attempt attempt = new Attempt(0, begin);
+    exchange.start(
+        attempt, new InetSocketAddress(InetAddress.getLoopbackAddress(), plan.target().port()));
+    while (!released[0]) {
+      loop.run(5_000_000L);
+      if (attempt.outcome() == null
+          && NanoClock.SYSTEM.nanos() - begin > plan.limits().timeoutNanos()) {
+        exchange.expire();
+      }
+    }
+    return attempt;
+  }
+
+  @Override
+  public void close() {
+    client.close();
+    loop.shutdownGracefully(0, 0, TimeUnit.NANOSECONDS);
+    while (!loop.isTerminated()) {
+      loop.runNow();
+    }
+  }
+}

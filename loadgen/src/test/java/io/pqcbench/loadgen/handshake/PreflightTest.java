@@ -1,0 +1,163 @@
+package io.pqcbench.loadgen.handshake;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pqcbench.loadgen.plan.LoadPlan;
+import io.pqcbench.loadgen.plan.NamedGroup;
+import io.pqcbench.loadgen.plan.Plans;
+import io.pqcbench.loadgen.plan.Target;
+import io.pqcbench.loadgen.schedule.NanoClock;
+import io.pqcbench.loadgen.target.EmbeddedServer;
+import io.pqcbench.loadgen.target.ServerOptions;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class PreflightTest {
+
+  private static ServerFacts facts(LoadPlan plan) throws PreflightException {
+    return new Preflight(plan, NanoClock.SYSTEM).run();
+  }
+
+  @Test
+  void describesTheServer() throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults())) {
+      ServerFacts facts = facts(Plans.to(server.address().getPort()).plan());
+
+      assertThat(facts.protocol()).isEqualTo("TLSv1.3");
+      assertThat(facts.group()).isEqualTo("X25519MLKEM768");
+      assertThat(facts.keyShares()).containsExactly("X25519MLKEM768:1216");
+      assertThat(facts.serverKeyShareBytes()).isEqualTo(1120);
+      assertThat(facts.clientHelloBytes()).isEqualTo(1382);
+      assertThat(facts.helloRetryRequest()).isFalse();
+      assertThat(facts.ticketsIssued()).isFalse();
+      assertThat(facts.httpStatus()).isEqualTo(200);
+      assertThat(facts.bodyBytes()).isEqualTo(3);
+      assertThat(facts.certificate().keyType()).isEqualTo("EC 256");
+      assertThat(facts.certificate().signatureAlgorithm()).isEqualTo("SHA256withECDSA");
+      assertThat(facts.certificate().chainLength()).isEqualTo(1);
+      assertThat(facts.certificate().trust()).isEqualTo("pinned");
+      assertThat(facts.addresses()).contains("127.0.0.1");
+    }
+  }
+
+  @Test
+  void seesThatTheServerIssuesTickets() throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults().withTickets(true))) {
+      assertThat(facts(Plans.to(server.address().getPort()).plan()).ticketsIssued()).isTrue();
+    }
+  }
+
+  @Test
+  void saysWhichGroupsTheServerAcceptsWhenItAcceptsNoneOfTheOffered() throws Exception {
+    try (EmbeddedServer server =
+        EmbeddedServer.start(ServerOptions.defaults().withGroups(List.of("X25519", "P-256")))) {
+      assertThatThrownBy(() -> facts(Plans.to(server.address().getPort()).plan()))
+          .isInstanceOf(PreflightException.class)
+          .hasMessageContaining("groups=X25519MLKEM768")
+          .hasMessageContaining("it does accept: X25519, P-256");
+    }
+  }
+
+  @Test
+  void saysThatATls12ServerDoesNotSpeakTls13() throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults().withTls("1.2"))) {
+      assertThatThrownBy(() -> facts(Plans.to(server.address().getPort()).plan()))
+          .hasMessageContaining("does not speak TLS 1.3")
+          .hasMessageContaining("--tls 1.2");
+    }
+  }
+
+  @Test
+  void saysThatAPlainHttpPortDoesNotSpeakTls() throws Exception {
+    try (RudeServer rude = new RudeServer(RudeServer.PLAIN_HTTP)) {
+      assertThatThrownBy(() -> facts(Plans.to(rude.port()).plan()))
+          .hasMessageContaining("does not speak TLS")
+          .hasMessageContaining("HTTP/1.1");
+    }
+  }
+
+  @Test
+  void saysWhenTheServerClosesAfterAccept() throws Exception {
+    try (RudeServer rude = new RudeServer(RudeServer.CLOSES)) {
+      assertThatThrownBy(() -> facts(Plans.to(rude.port()).plan()))
+          .hasMessageContaining("is it a TLS server?");
+    }
+  }
+
+  @Test
+  void saysWhenTheServerNeverAnswers() throws Exception {
+    try (RudeServer rude = new RudeServer(RudeServer.SILENT)) {
+      assertThatThrownBy(() -> facts(Plans.to(rude.port()).timeout(0.2).plan()))
+          .hasMessageContaining("--timeout=200ms");
+    }
+  }
+
+  @Test
+  void saysWhenNobodyListens() {
+    assertThatThrownBy(() -> facts(Plans.to(1).plan()))
+        .hasMessageContaining("nothing accepts connections");
+  }
+
+  @Test
+  void saysWhenTheNameCannotBeResolved() {
+    LoadPlan plan = Plans.to(1).target(new Target("nosuch.invalid", 443, "/")).plan();
+    assertThatThrownBy(() -> facts(plan)).hasMessageContaining("host=nosuch.invalid");
+  }
+
+  @Test
+  void saysWhenThePathIsNotThere() throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults())) {
+      assertThatThrownBy(() -> facts(Plans.to(server.address().getPort()).path("/nosuch").plan()))
+          .hasMessageContaining("status 404")
+          .hasMessageContaining("--path");
+    }
+  }
+
+  @Test
+  void verifiesAgainstTheGivenRootAndTheServersName(@TempDir Path directory) throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults())) {
+      Path root = directory.resolve("root.pem");
+      Files.writeString(
+          root,
+          "-----BEGIN CERTIFICATE-----\n"
+              + Base64.getMimeEncoder().encodeToString(server.certificate().getEncoded())
+              + "\n-----END CERTIFICATE-----\n");
+      int port = server.address().getPort();
+
+      assertThat(
+              facts(Plans.to(port).trust(LoadPlan.Trust.VERIFY, root).plan()).certificate().trust())
+          .isEqualTo("verified");
+      assertThatThrownBy(
+              () ->
+                  facts(
+                      Plans.to(port)
+                          .trust(LoadPlan.Trust.VERIFY, root)
+                          .sni("other.example")
+                          .plan()))
+          .hasMessageContaining("does not verify");
+      assertThatThrownBy(() -> facts(Plans.to(port).trust(LoadPlan.Trust.VERIFY, null).plan()))
+          .hasMessageContaining("does not verify")
+          .hasMessageContaining("--cacert");
+      assertThat(
+              facts(Plans.to(port).trust(LoadPlan.Trust.INSECURE, null).plan())
+                  .certificate()
+                  .trust())
+          .isEqualTo("unchecked");
+    }
+  }
+
+  @Test
+  void describesATls12Server() throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults().withTls("1.2"))) {
+      ServerFacts facts =
+          facts(Plans.to(server.address().getPort()).tls("1.2").groups(NamedGroup.P256).plan());
+      assertThat(facts.protocol()).isEqualTo("TLSv1.2");
+      assertThat(facts.group()).isEqualTo("P-256");
+    }
+  }
+}

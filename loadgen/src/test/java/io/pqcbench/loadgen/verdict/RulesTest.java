@@ -1,0 +1,157 @@
+package io.pqcbench.loadgen.verdict;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pqcbench.loadgen.handshake.Outcome;
+import io.pqcbench.loadgen.record.Samples;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class RulesTest {
+
+  private static final long SECOND = 1_000_000_000L;
+  private static final long MILLI = 1_000_000L;
+
+  private static Rules.Judgement judge(Samples samples, long seconds) {
+    return Rules.judge(samples.record(), 0, seconds * SECOND, false);
+  }
+
+  private static Finding finding(Rules.Judgement judgement, String rule) {
+    return judgement.findings().stream()
+        .filter(f -> f.rule().equals(rule))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void aSteadyPunctualRunIsTrusted() {
+    Rules.Judgement judgement = judge(new Samples(0).steady(300, 0, 20), 20);
+    assertThat(judgement.verdict()).isEqualTo(Verdict.TRUSTED);
+    assertThat(judgement.findings()).isEmpty();
+  }
+
+  @Test
+  void aRunWithoutASuccessIsInvalid() {
+    Rules.Judgement judgement = judge(new Samples(0).failure(0, Outcome.TCP_REFUSED), 1);
+    assertThat(judgement.verdict()).isEqualTo(Verdict.INVALID);
+    assertThat(judgement.findings())
+        .extracting(Finding::rule)
+        .contains("no-success", "tcp-refused");
+  }
+
+  /**
+   * The old run at 1000/s: 1001, 1001, ..., 0, 689, 0, 2560 started in each second, and exactly the
+   * planned number over the whole run.
+   */
+  @Test
+  void aRunThatStallsAndCatchesUpIsSaturatedAlthoughItsAverageIsRight() {
+    Samples samples = new Samples(0);
+    int[] startedIn = {1000, 1000, 1000, 0, 1000, 0, 3000, 1000, 0, 689, 0, 3311, 1000, 0, 2000};
+    int due = 0;
+    for (int second = 0; second < startedIn.length; second++) {
+      for (int i = 0; i < startedIn[second]; i++) {
+        long planned = due++ * MILLI;
+        long started = Math.max(planned, second * SECOND + i * SECOND / startedIn[second]);
+        samples.success(planned, started - planned, MILLI);
+      }
+    }
+    assertThat(due).isEqualTo(15_000);
+    Rules.Judgement judgement = judge(samples, 15);
+    assertThat(judgement.verdict()).isEqualTo(Verdict.SATURATED);
+    assertThat(finding(judgement, "rate-per-second").level()).isEqualTo(Verdict.SATURATED);
+    assertThat(judgement.findings())
+        .extracting(Finding::rule)
+        .contains("lag")
+        .doesNotContain("achieved-rate");
+  }
+
+  @Test
+  void oneStalledSecondInAMinuteIsSuspect() {
+    Samples samples = new Samples(0).steady(100, 0, 30);
+    for (int i = 0; i < 100; i++) {
+      long planned = 30 * SECOND + i * 10L * MILLI;
+      samples.success(planned, i >= 90 ? 110 * MILLI : 1000, MILLI);
+    }
+    samples.steady(100, 31, 60);
+    Rules.Judgement judgement = judge(samples, 60);
+    assertThat(judgement.verdict()).isEqualTo(Verdict.SUSPECT);
+    assertThat(judgement.findings())
+        .extracting(Finding::rule)
+        .contains("rate-per-second", "lag-max");
+  }
+
+  @Test
+  void skippedArrivalsAreSaturation() {
+    Samples samples = new Samples(0).steady(300, 0, 9);
+    for (int i = 0; i < 300; i++) {
+      samples.failure(9 * SECOND + i * 3L * MILLI, Outcome.SKIPPED);
+    }
+    Rules.Judgement judgement = judge(samples, 10);
+    assertThat(judgement.verdict()).isEqualTo(Verdict.SATURATED);
+    assertThat(finding(judgement, "skipped").observed()).startsWith("10.00 %");
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      names = {"WRONG_GROUP", "WRONG_CIPHER", "RESUMED", "HELLO_RETRY", "CERTIFICATE_CHANGED"})
+  void aSingleWrongHandshakeMakesARunInvalid(Outcome wrong) {
+    Rules.Judgement judgement =
+        judge(new Samples(0).steady(300, 0, 10).failure(5 * SECOND, wrong), 10);
+    assertThat(judgement.verdict()).isEqualTo(Verdict.INVALID);
+    assertThat(judgement.findings())
+        .extracting(Finding::rule)
+        .contains(wrong.name().toLowerCase(java.util.Locale.ROOT).replace('_', '-'));
+  }
+
+  @Test
+  void oneErrorInAThousandIsForgiven() {
+    assertThat(
+            judge(new Samples(0).steady(300, 0, 10).failure(5 * SECOND, Outcome.TCP_RESET), 10)
+                .verdict())
+        .isEqualTo(Verdict.TRUSTED);
+  }
+
+  @Test
+  void aClientWithoutPortsIsSaturatedAndNotTheServersFault() {
+    Samples samples = new Samples(0).steady(300, 0, 10);
+    for (int i = 0; i < 30; i++) {
+      samples.failure(5 * SECOND + i, Outcome.NO_PORT);
+    }
+    Rules.Judgement judgement = judge(samples, 10);
+    assertThat(finding(judgement, "no-port").level()).isEqualTo(Verdict.SATURATED);
+    assertThat(finding(judgement, "no-port").advice()).contains("client's fault");
+  }
+
+  @Test
+  void aGrowingQueueIsSaturation() {
+    Samples samples = new Samples(0);
+    for (int i = 0; i < 9_000; i++) {
+      // Each takes longer than the one before: 0 to 6 s over 30 s.
+      samples.success(i * SECOND / 300, 1_000, MILLI + i * 6L * SECOND / 9_000);
+    }
+    Rules.Judgement judgement = judge(samples, 30);
+    assertThat(judgement.verdict()).isEqualTo(Verdict.SATURATED);
+    assertThat(judgement.findings()).extracting(Finding::rule).contains("completion-trend");
+  }
+
+  @Test
+  void theWarmUpIsNotJudged() {
+    Samples samples = new Samples(5);
+    for (int i = 0; i < 100; i++) {
+      samples.failure(i * 10L * MILLI, Outcome.TCP_REFUSED);
+    }
+    samples.steady(300, 5, 15);
+    assertThat(Rules.judge(samples.record(), 5 * SECOND, 15 * SECOND, false).verdict())
+        .isEqualTo(Verdict.TRUSTED);
+  }
+
+  @Test
+  void anArrivalAcrossTheBorderOfTwoSecondsIsNoDeviationAtALowRate() {
+    Samples samples = new Samples(0);
+    for (int i = 0; i < 20; i++) {
+      samples.success(i * SECOND + 999 * MILLI, i % 3 == 0 ? 2 * MILLI : 0, MILLI);
+    }
+    assertThat(judge(samples, 20).verdict()).isEqualTo(Verdict.TRUSTED);
+  }
+}
