@@ -50,7 +50,7 @@ final class RunCommand implements Callable<Integer> {
    * What {@code run.json} holds.
    *
    * @param schema name and version of this format
-   * @param startedAt wall clock, ISO 8601, when the command began
+   * @param commandStartedAt wall clock, ISO 8601, when the command began
    * @param command the arguments as given
    * @param plan everything that was asked for, with the defaults filled in
    * @param embeddedServer whether the target was started by this command
@@ -62,7 +62,7 @@ final class RunCommand implements Callable<Integer> {
    */
   record RunJson(
       String schema,
-      String startedAt,
+      String commandStartedAt,
       List<String> command,
       LoadPlan plan,
       boolean embeddedServer,

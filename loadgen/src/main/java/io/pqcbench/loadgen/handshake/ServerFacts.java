@@ -1,6 +1,7 @@
 package io.pqcbench.loadgen.handshake;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.plan.Target;
@@ -83,6 +84,7 @@ public record ServerFacts(
       String complaint) {}
 
   /** Returns the address in use, as {@code address:port}. */
+  @JsonProperty
   public String usedAddress() {
     return new Target(address.getAddress().getHostAddress(), address.getPort(), "/").authority();
   }

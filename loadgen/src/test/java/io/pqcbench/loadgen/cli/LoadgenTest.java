@@ -1,0 +1,254 @@
+package io.pqcbench.loadgen.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.networknt.schema.JsonSchema;
+import com.networknt.schema.JsonSchemaFactory;
+import com.networknt.schema.SpecVersion;
+import com.networknt.schema.ValidationMessage;
+import io.pqcbench.loadgen.handshake.RudeServer;
+import io.pqcbench.loadgen.target.EmbeddedServer;
+import io.pqcbench.loadgen.target.ServerOptions;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class LoadgenTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  @TempDir private Path directory;
+
+  private record Result(int exitCode, String out, String err) {}
+
+  private static Result loadgen(String... arguments) {
+    PrintStream out = System.out;
+    PrintStream err = System.err;
+    ByteArrayOutputStream newOut = new ByteArrayOutputStream();
+    ByteArrayOutputStream newErr = new ByteArrayOutputStream();
+    System.setOut(new PrintStream(newOut, true, StandardCharsets.UTF_8));
+    System.setErr(new PrintStream(newErr, true, StandardCharsets.UTF_8));
+    try {
+      int exitCode = Loadgen.execute(arguments);
+      return new Result(
+          exitCode,
+          newOut.toString(StandardCharsets.UTF_8),
+          newErr.toString(StandardCharsets.UTF_8));
+    } finally {
+      System.setOut(out);
+      System.setErr(err);
+    }
+  }
+
+  private Result run(int port, String... more) {
+    List<String> arguments =
+        new ArrayList<>(List.of("--target", "127.0.0.1:" + port, "--out", out().toString()));
+    arguments.addAll(List.of(more));
+    return loadgen(arguments.toArray(new String[0]));
+  }
+
+  private Path out() {
+    return directory.resolve("bundle");
+  }
+
+  private JsonNode json(String name) throws Exception {
+    return JSON.readTree(out().resolve(name).toFile());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--groups nosuch | known: X25519, X25519MLKEM768, P-256",
+        "--groups SecP256r1MLKEM768 | BoringSSL",
+        "--rate 0 | rate='0'",
+        "--rate= | rate=''",
+        "--rate -5 | rate='-5'",
+        "--rate fast | such as 300, 0.5, 1k",
+        "--duration 10s --warmup 10s | --warmup must be shorter than --duration",
+        "--duration 0 | --duration must be positive",
+        "--target host:0 | port=0",
+        "--target host:70000 | port=70000",
+        "--target http://host | must be https",
+        "--cert /etc/hostname | --cert and --key belong together",
+        "--cacert /nosuch/file | file=/nosuch/file",
+        "--ciphers TLS_AES_128_GCM_SHA256 | cannot restrict the cipher suites of TLS 1.3",
+        "--expect-cipher nosuch | unknown cipher suite",
+        "--transport nio | rounds timers to a millisecond",
+        "--tls 1.1 | --tls must be 1.3 or 1.2",
+        "--tls 1.2 --groups X25519MLKEM768 | TLS 1.3 only",
+        "--insecure --verify | contradict",
+        "-H nocolon | Name: value",
+        "--path nopath | slash",
+        "--lanes 0 | --lanes must be positive",
+        "--max-in-flight 0 | --max-in-flight must be positive",
+        "--timeout 0 | --timeout must be positive",
+        "--source-address nosuch.invalid | --source-address",
+        "--nosuch | --nosuch",
+        "--arrival sometimes | sometimes"
+      })
+  void wrongUsageIsExplainedAndEndsWithTwo(String arguments, String message) {
+    Result result = loadgen((arguments + " --out " + out()).split(" ", -1));
+    assertThat(result.err()).contains(message).doesNotContain("\tat ");
+    assertThat(result.exitCode()).isEqualTo(2);
+    assertThat(out()).doesNotExist();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--target 127.0.0.1:1 | nothing accepts connections",
+        "--target nosuch.invalid:443 | cannot be resolved: host=nosuch.invalid",
+        "probe 127.0.0.1:1 | nothing accepts connections"
+      })
+  void aTargetThatCannotBeReachedIsExplainedAndEndsWithFour(String arguments, String message) {
+    Result result = loadgen(arguments.split(" ", -1));
+    assertThat(result.err()).contains(message).doesNotContain("\tat ");
+    assertThat(result.exitCode()).isEqualTo(4);
+  }
+
+  @Test
+  void aPlainHttpPortEndsWithFour() throws Exception {
+    try (RudeServer rude = new RudeServer(RudeServer.PLAIN_HTTP)) {
+      Result result = run(rude.port());
+      assertThat(result.err()).contains("does not speak TLS");
+      assertThat(result.exitCode()).isEqualTo(4);
+    }
+  }
+
+  @Test
+  void aResultDirectoryThatIsNotEmptyEndsWithFourAndIsLeftAlone() throws Exception {
+    Files.createDirectories(out());
+    Files.writeString(out().resolve("mine"), "mine");
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults())) {
+      Result result = run(server.address().getPort());
+      assertThat(result.err()).contains("not empty");
+      assertThat(result.exitCode()).isEqualTo(4);
+      assertThat(out().resolve("mine")).hasContent("mine");
+    }
+  }
+
+  @Test
+  void aRunPrintsWhereItsNumbersComeFromAndLeavesACompleteBundle() throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults())) {
+      Result result =
+          run(server.address().getPort(), "--rate", "50", "--duration", "2s", "--warmup", "500ms");
+
+      assertThat(result.exitCode()).isIn(0, 1, 3);
+      assertThat(result.out())
+          .containsSubsequence(
+              "loadgen ",
+              "target ",
+              "X25519MLKEM768",
+              "pinned",
+              "load ",
+              "response ",
+              "n<1000",
+              "verdict ",
+              "bundle ");
+      assertThat(out()).isDirectoryContaining("glob:**/{run,summary}.json");
+      JsonNode summary = json("summary.json");
+      assertThat(summary.get("planned").asInt()).isEqualTo(100);
+      assertThat(summary.get("outcomes").get("SUCCESS").asInt()).isEqualTo(75);
+      assertThat(json("run.json").at("/plan/tls/groups/0").asText()).isEqualTo("X25519MLKEM768");
+      assertThat(violations("run")).isEmpty();
+      assertThat(violations("summary")).isEmpty();
+    }
+  }
+
+  private Set<ValidationMessage> violations(String name) throws Exception {
+    try (InputStream schema =
+        LoadgenTest.class.getResourceAsStream(
+            "/io/pqcbench/loadgen/bundle/" + name + ".schema.json")) {
+      JsonSchema compiled =
+          JsonSchemaFactory.getInstance(SpecVersion.VersionFlag.V202012).getSchema(schema);
+      return compiled.validate(json(name + ".json"));
+    }
+  }
+
+  @Test
+  void theJsonOnStandardOutputIsTheSummaryAndNothingElse() throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults())) {
+      Result result = run(server.address().getPort(), "--rate", "20", "--duration", "1s", "--json");
+      assertThat(JSON.readTree(result.out())).isEqualTo(json("summary.json"));
+      assertThat(result.err()).contains("verdict ");
+    }
+  }
+
+  @Test
+  void aServerThatAsksForAnotherShareMakesTheRunInvalid() throws Exception {
+    try (EmbeddedServer server =
+        EmbeddedServer.start(ServerOptions.defaults().withGroups("P-256"))) {
+      Result result =
+          run(
+              server.address().getPort(),
+              "--groups",
+              "X25519,P-256",
+              "--rate",
+              "20",
+              "--duration",
+              "1s");
+      assertThat(result.out()).contains("HelloRetryRequest");
+      assertThat(json("summary.json").get("outcomes").get("HELLO_RETRY").asInt()).isEqualTo(16);
+      assertThat(result.exitCode()).isEqualTo(3);
+      assertThat(violations("summary")).isEmpty();
+    }
+  }
+
+  @Test
+  void probeDescribesTheServer() throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults())) {
+      Result result = loadgen("probe", "127.0.0.1:" + server.address().getPort());
+      assertThat(result.exitCode()).isZero();
+      assertThat(result.out()).contains("TLSv1.3", "X25519MLKEM768:1216", "EC 256", "status 200");
+      Result json = loadgen("probe", "127.0.0.1:" + server.address().getPort(), "--json");
+      assertThat(JSON.readTree(json.out()).get("group").asText()).isEqualTo("X25519MLKEM768");
+    }
+  }
+
+  @Test
+  void theVersionNamesTheLibraries() {
+    assertThat(loadgen("--version").out()).contains("Netty 4.", "BoringSSL", "JDK ");
+  }
+
+  @Test
+  void everyOptionHasAHelpThatNamesItsDefault() {
+    picocli.CommandLine command = new picocli.CommandLine(new Loadgen());
+    assertThat(command.getCommandSpec().options())
+        .filteredOn(option -> !option.hidden())
+        .allSatisfy(
+            option -> {
+              assertThat(option.description()).as(option.longestName()).isNotEmpty();
+              if (option.arity().max() > 0) {
+                assertThat(option.description()[0]).as(option.longestName()).contains("Default: ");
+              }
+            });
+  }
+
+  @Test
+  void thereIsACompletionScript() {
+    assertThat(loadgen("generate-completion").out()).contains("--groups", "probe");
+  }
+
+  @Test
+  void warnsWhenTheRateNeedsMorePortsThanThereAre() throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults())) {
+      String[] load = {"--rate", "100k", "--duration", "1s", "--max-in-flight", "1"};
+      assertThat(run(server.address().getPort(), load).err())
+          .contains("ephemeral ports", "--close rst");
+    }
+  }
+}
