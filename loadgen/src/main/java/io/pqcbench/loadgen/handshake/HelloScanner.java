@@ -26,8 +26,9 @@ final class HelloScanner<H extends Hello> {
   private static final int MAX_RECORD = 1 << 14;
 
   /**
-   * The longest hello body that is read, in bytes. The format allows 2^24 - 1, but a hello with
-   * every post-quantum share known needs about 5,000, and peers stop at 16 KiB as well.
+   * The longest hello body that is read, in bytes. The format allows 2^24 - 1, but the shares of
+   * all three groups of draft-ietf-tls-ecdhe-mlkem together are 4,130, and a BoringSSL server takes
+   * no more than 16 KiB either (ssl_max_handshake_message_len).
    */
   static final int MAX_MESSAGE = 1 << 14;
 
@@ -71,7 +72,7 @@ final class HelloScanner<H extends Hello> {
   private int messageHeaderBytes;
   private int messageHeader;
   private int messageRecordBytes;
-  private ByteBuf body; // null unless a body is split; unpooled, on the heap, needs no release
+  private ByteBuf body; // null unless a body is split; on the heap and unpooled: not released
   private int bodyBytes;
 
   private int helloBytes;

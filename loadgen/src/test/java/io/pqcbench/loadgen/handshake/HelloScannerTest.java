@@ -10,6 +10,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -499,10 +500,8 @@ class HelloScannerTest {
             server.scan(fromServer);
           }
         };
-    scans.run();
-    allocatedBy(scans);
 
-    assertThat(allocatedBy(scans)).isZero();
+    assertThat(leastAllocatedBy(scans)).isZero();
     assertThat(client.helloComplete() && server.helloComplete()).isTrue();
     fromClient.release();
     fromServer.release();
@@ -510,14 +509,26 @@ class HelloScannerTest {
 
   @Test
   void allocatesNoMoreThanTheLargestHelloForASplitOne() {
-    int largest = HelloScanner.MAX_MESSAGE;
+    long largest = HelloScanner.MAX_MESSAGE;
     ByteBuf start = direct(HexFormat.of().parseHex("1603034000" + "02004000" + "0303"));
-    Runnable scan = () -> server.scan(start);
-    allocatedBy(scan);
-    server.reset();
+    Runnable scan =
+        () -> {
+          server.reset();
+          server.scan(start);
+        };
 
-    assertThat(allocatedBy(scan)).isBetween((long) largest, largest + 1_000L);
+    assertThat(leastAllocatedBy(scan)).isBetween(largest, largest + 1_000);
+    assertThat(server.settled()).isFalse();
     start.release();
+  }
+
+  /**
+   * Bytes that this thread allocates in {@code task} every time. When the JIT swaps code, a round
+   * now and then gets a few thousand bytes once, which are not the task's; hence the least of ten.
+   */
+  private static long leastAllocatedBy(Runnable task) {
+    task.run();
+    return LongStream.range(0, 10).map(round -> allocatedBy(task)).min().getAsLong();
   }
 
   /** Bytes allocated by this thread in {@code task}, without those of asking. */
