@@ -60,7 +60,7 @@ abstract class ServerTrust extends X509ExtendedTrustManager {
       chain = presented;
       complaint = null;
       try {
-        verifier.checkServerTrusted(presented, authType, engine);
+        verify(verifier, presented, authType, engine);
       } catch (CertificateException e) {
         complaint = e;
       }
@@ -103,7 +103,7 @@ abstract class ServerTrust extends X509ExtendedTrustManager {
         throw new CertificateChangedException(chain[0], null);
       }
       try {
-        verifier.checkServerTrusted(chain, authType, engine);
+        verify(verifier, chain, authType, engine);
       } catch (CertificateException e) {
         throw new CertificateChangedException(chain[0], e);
       }
@@ -131,6 +131,17 @@ abstract class ServerTrust extends X509ExtendedTrustManager {
           "the server presents another certificate than in the preflight: subject="
               + leaf.getSubjectX500Principal().getName(),
           cause);
+    }
+  }
+
+  private static void verify(
+      X509ExtendedTrustManager verifier, X509Certificate[] chain, String authType, SSLEngine engine)
+      throws CertificateException {
+    verifier.checkServerTrusted(chain, authType, engine);
+    // The JDK does not look at the dates of a leaf that is itself a trusted root, as the
+    // self-signed certificates of benchmark servers are.
+    for (X509Certificate certificate : chain) {
+      certificate.checkValidity();
     }
   }
 

@@ -3,6 +3,8 @@ package io.pqcbench.loadgen.handshake;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.netty.pkitesting.CertificateBuilder;
+import io.netty.pkitesting.X509Bundle;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.plan.Plans;
@@ -12,6 +14,8 @@ import io.pqcbench.loadgen.target.EmbeddedServer;
 import io.pqcbench.loadgen.target.ServerOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Base64;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -158,6 +162,52 @@ class PreflightTest {
           facts(Plans.to(server.address().getPort()).tls("1.2").groups(NamedGroup.P256).plan());
       assertThat(facts.protocol()).isEqualTo("TLSv1.2");
       assertThat(facts.group()).isEqualTo("P-256");
+    }
+  }
+
+  private static CertificateBuilder certificate() {
+    return new CertificateBuilder()
+        .algorithm(CertificateBuilder.Algorithm.ecp256)
+        .setIsCertificateAuthority(true)
+        .addSanDnsName("server.example")
+        .subject("CN=server.example");
+  }
+
+  private static Path pem(Path file, String content) throws Exception {
+    return Files.writeString(file, content);
+  }
+
+  @Test
+  void refusesAnExpiredCertificateWhenItMustVerify(@TempDir Path directory) throws Exception {
+    Instant now = Instant.now();
+    X509Bundle expired =
+        certificate()
+            .notBefore(now.minus(9, ChronoUnit.DAYS))
+            .notAfter(now.minus(1, ChronoUnit.DAYS))
+            .buildSelfSigned();
+    Path root = pem(directory.resolve("root.pem"), expired.getCertificatePathPEM());
+    try (JdkTlsServer server = new JdkTlsServer(expired, null)) {
+      Plans plans = Plans.to(server.port()).groups(NamedGroup.X25519);
+      assertThatThrownBy(() -> facts(plans.trust(LoadPlan.Trust.VERIFY, root).plan()))
+          .hasMessageContaining("does not verify")
+          .hasMessageContaining("NotAfter");
+      assertThat(
+              facts(plans.trust(LoadPlan.Trust.VERIFY_OR_PIN, root).plan()).certificate().trust())
+          .isEqualTo("pinned");
+    }
+  }
+
+  @Test
+  void presentsTheClientsCertificateWhenTheServerAsksForIt(@TempDir Path directory)
+      throws Exception {
+    X509Bundle client = certificate().subject("CN=client").buildSelfSigned();
+    Path cert = pem(directory.resolve("client.pem"), client.getCertificatePathPEM());
+    Path key = pem(directory.resolve("client.key"), client.getPrivateKeyPEM());
+    try (JdkTlsServer server = new JdkTlsServer(certificate().buildSelfSigned(), client)) {
+      Plans plans = Plans.to(server.port()).groups(NamedGroup.X25519);
+      assertThat(facts(plans.clientCertificate(cert, key).plan()).httpStatus()).isEqualTo(200);
+      assertThatThrownBy(() -> facts(plans.clientCertificate(null, null).plan()))
+          .hasMessageContaining("--cert and --key");
     }
   }
 }

@@ -20,6 +20,8 @@ public final class Plans {
   private String sni = "server.example";
   private LoadPlan.Trust trust = LoadPlan.Trust.VERIFY_OR_PIN;
   private Path cacert;
+  private Path cert;
+  private Path key;
   private boolean handshakeOnly;
   private String path = "/";
   private List<String> headers = List.of();
@@ -96,6 +98,12 @@ public final class Plans {
     return this;
   }
 
+  public Plans clientCertificate(Path chain, Path privateKey) {
+    cert = chain;
+    key = privateKey;
+    return this;
+  }
+
   public Plans handshakeOnly() {
     handshakeOnly = true;
     return this;
@@ -151,7 +159,7 @@ public final class Plans {
         target,
         new LoadPlan.Pace(rate, durationNanos, warmupNanos, arrival, seed),
         new LoadPlan.TlsOffer(
-            groups, version, expectGroup, expectCipher, sni, List.of(), trust, cacert, null, null),
+            groups, version, expectGroup, expectCipher, sni, List.of(), trust, cacert, cert, key),
         new LoadPlan.Request(handshakeOnly, path, headers),
         new LoadPlan.Limits(
             lanes,

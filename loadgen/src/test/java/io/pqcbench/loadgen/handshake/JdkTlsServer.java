@@ -1,0 +1,61 @@
+package io.pqcbench.loadgen.handshake;
+
+import io.netty.pkitesting.X509Bundle;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLServerSocket;
+import javax.net.ssl.TrustManager;
+
+/** A TLS server of the JDK with a given certificate, which may ask for the client's. */
+final class JdkTlsServer implements AutoCloseable {
+
+  private final SSLServerSocket listener;
+
+  /**
+   * @param certificate of the server
+   * @param clients whom to trust; null to ask for no client certificate
+   */
+  JdkTlsServer(X509Bundle certificate, X509Bundle clients) throws Exception {
+    SSLContext context = SSLContext.getInstance("TLS");
+    TrustManager[] trust =
+        clients == null ? null : clients.toTrustManagerFactory().getTrustManagers();
+    context.init(certificate.toKeyManagerFactory().getKeyManagers(), trust, new SecureRandom());
+    listener =
+        (SSLServerSocket)
+            context
+                .getServerSocketFactory()
+                .createServerSocket(0, 100, InetAddress.getLoopbackAddress());
+    listener.setNeedClientAuth(clients != null);
+    Thread serving = new Thread(this::serve, "jdk-tls");
+    serving.setDaemon(true);
+    serving.start();
+  }
+
+  private void serve() {
+    while (!listener.isClosed()) {
+      try (Socket socket = listener.accept()) {
+        socket.getInputStream().read(new byte[16_384]);
+        socket
+            .getOutputStream()
+            .write(
+                "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nConnection: close\r\n\r\nOK\n"
+                    .getBytes(StandardCharsets.US_ASCII));
+      } catch (IOException expected) {
+        // A client that was refused; the next one may do better.
+      }
+    }
+  }
+
+  int port() {
+    return listener.getLocalPort();
+  }
+
+  @Override
+  public void close() throws IOException {
+    listener.close();
+  }
+}

@@ -1,0 +1,43 @@
+package io.pqcbench.loadgen.it;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.zip.GZIPInputStream;
+
+/** Reads a bundle by its documentation, with none of the code that wrote it. */
+record BundleFiles(Path directory) {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  JsonNode json(String name) throws IOException {
+    return JSON.readTree(directory.resolve(name).toFile());
+  }
+
+  /** The rows of samples.csv.gz without the header, also of a file that ends in the middle. */
+  List<String[]> samples() throws IOException {
+    ByteArrayOutputStream read = new ByteArrayOutputStream();
+    try (InputStream in =
+        new GZIPInputStream(Files.newInputStream(directory.resolve("samples.csv.gz")))) {
+      for (int next = in.read(); next >= 0; next = in.read()) {
+        read.write(next);
+      }
+    } catch (EOFException e) {
+      // Killed: what was flushed is here, the last line may be torn.
+      String text = read.toString(StandardCharsets.US_ASCII);
+      return rows(text.substring(0, text.lastIndexOf('\n') + 1));
+    }
+    return rows(read.toString(StandardCharsets.US_ASCII));
+  }
+
+  private static List<String[]> rows(String text) {
+    return text.lines().skip(1).map(line -> line.split(",", -1)).toList();
+  }
+}

@@ -1,0 +1,89 @@
+package io.pqcbench.loadgen.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/** Runs the jar in a process of its own, as its users do. */
+final class Command {
+
+  private final Process process;
+  private final CompletableFuture<String> out;
+  private final CompletableFuture<String> err;
+
+  private Command(List<String> words) throws IOException {
+    process = new ProcessBuilder(words).start();
+    process.getOutputStream().close();
+    out = read(process.inputReader(StandardCharsets.UTF_8));
+    err = read(process.errorReader(StandardCharsets.UTF_8));
+  }
+
+  private static CompletableFuture<String> read(BufferedReader reader) {
+    return CompletableFuture.supplyAsync(
+        () -> {
+          try (reader) {
+            StringBuilder text = new StringBuilder();
+            for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+              text.append(line).append('\n');
+            }
+            return text.toString();
+          } catch (IOException e) {
+            throw new UncheckedIOException(e);
+          }
+        });
+  }
+
+  /** Starts {@code java -jar loadgen.jar} with these arguments. */
+  static Command loadgen(String... arguments) throws IOException {
+    return new Command(words(List.of(), arguments));
+  }
+
+  /** The same behind a shell command, such as {@code ulimit -n 200}. */
+  static Command loadgenAfter(String shell, String... arguments) throws IOException {
+    return new Command(words(List.of("bash", "-c", shell + "; exec \"$0\" \"$@\""), arguments));
+  }
+
+  /** Starts any command. */
+  static Command of(String... words) throws IOException {
+    return new Command(List.of(words));
+  }
+
+  private static List<String> words(List<String> before, String... arguments) {
+    List<String> words = new ArrayList<>(before);
+    words.add(System.getProperty("java.home") + "/bin/java");
+    words.add("-Xmx256m");
+    words.add("-jar");
+    words.add(System.getProperty("loadgen.jar"));
+    words.addAll(List.of(arguments));
+    return words;
+  }
+
+  long pid() {
+    return process.pid();
+  }
+
+  /** Sends a signal by its name, e.g. INT or KILL. */
+  void signal(String name) throws IOException, InterruptedException {
+    new ProcessBuilder("kill", "-" + name, Long.toString(pid())).inheritIO().start().waitFor();
+  }
+
+  int exitCode() throws InterruptedException {
+    assertThat(process.waitFor(150, TimeUnit.SECONDS)).as("the command ended").isTrue();
+    return process.exitValue();
+  }
+
+  String out() {
+    return out.join();
+  }
+
+  String err() {
+    return err.join();
+  }
+}

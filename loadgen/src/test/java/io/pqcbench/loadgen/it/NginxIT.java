@@ -1,0 +1,188 @@
+package io.pqcbench.loadgen.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class NginxIT {
+
+  @TempDir private Path directory;
+  private Nginx nginx;
+
+  @BeforeEach
+  void findNginx() throws Exception {
+    nginx = Nginx.require();
+  }
+
+  private BundleFiles bundle() {
+    return new BundleFiles(directory.resolve("bundle"));
+  }
+
+  private Command start(String target, String... more) throws Exception {
+    List<String> arguments =
+        new ArrayList<>(List.of("--target", target, "--out", bundle().directory().toString()));
+    arguments.addAll(List.of(more));
+    return Command.loadgen(arguments.toArray(new String[0]));
+  }
+
+  /** nginx writes the name of a curve that it knows, and the number of one that it does not. */
+  @ParameterizedTest
+  @CsvSource({
+    "X25519, constant, x25519",
+    "X25519, poisson, x25519",
+    "X25519MLKEM768, constant, 0x11ec|x25519mlkem768",
+    "X25519MLKEM768, poisson, 0x11ec|x25519mlkem768"
+  })
+  void nginxSawExactlyTheHandshakesThatTheBundleHolds(String group, String arrival, String curve)
+      throws Exception {
+    int before = nginx.log().size();
+    Command command =
+        start(
+            nginx.target() + "/?" + group + arrival,
+            "--groups",
+            group,
+            "--arrival",
+            arrival,
+            "--rate",
+            "150",
+            "--duration",
+            "4s");
+    assertThat(command.exitCode()).as(command.err() + command.out()).isIn(0, 1, 3);
+
+    JsonNode summary = bundle().json("summary.json");
+    assertThat(summary.get("planned").asInt()).isEqualTo(600);
+    List<String[]> samples = bundle().samples();
+    assertThat(samples).hasSize(600).allMatch(row -> row[3].equals("SUCCESS"));
+    List<String> log = nginx.log();
+    // One more line is the preflight's.
+    assertThat(log).hasSize(before + 601);
+    assertThat(log.subList(before, log.size()))
+        .allMatch(
+            line ->
+                line.toLowerCase(java.util.Locale.ROOT)
+                    .matches("tlsv1.3 (" + curve + ") tls_\\S+ \\. 200 3 .*"));
+  }
+
+  @Test
+  void hdrHistogramsOwnToolReadsTheLog() throws Exception {
+    assertThat(
+            start(nginx.target(), "--rate", "100", "--duration", "3s", "--warmup", "1s").exitCode())
+        .isIn(0, 1, 3);
+
+    Command processor =
+        Command.of(
+            System.getProperty("java.home") + "/bin/java",
+            "-cp",
+            System.getProperty("loadgen.jar"),
+            "org.HdrHistogram.HistogramLogProcessor",
+            "-i",
+            bundle().directory().resolve("latency.hlog").toString(),
+            "-tag",
+            "handshake");
+    assertThat(processor.exitCode()).isZero();
+    assertThat(processor.out())
+        .contains("[Overall percentile distribution")
+        .containsPattern("Total count *= *200");
+  }
+
+  @Test
+  void aBundleWhoseWriterWasKilledReads() throws Exception {
+    Command command =
+        start(nginx.target(), "--rate", "100", "--duration", "120s", "--warmup", "1s");
+    Path samples = bundle().directory().resolve("samples.csv.gz");
+    Awaitility.await().until(() -> Files.exists(samples) && Files.size(samples) > 4_000);
+    command.signal("KILL");
+    assertThat(command.exitCode()).isEqualTo(137);
+
+    assertThat(bundle().json("run.json").at("/plan/pace/ratePerSecond").asDouble()).isEqualTo(100);
+    assertThat(bundle().samples()).isNotEmpty().allMatch(row -> row.length == 25);
+    assertThat(Files.readString(bundle().directory().resolve("latency.hlog")))
+        .contains("Tag=handshake,");
+    assertThat(bundle().directory().resolve("summary.json")).doesNotExist();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"INT", "TERM"})
+  void aSignalDrainsWritesAndEndsWith130(String signal) throws Exception {
+    Command command =
+        start(nginx.target(), "--rate", "100", "--duration", "120s", "--warmup", "1s");
+    Path log = bundle().directory().resolve("latency.hlog");
+    Awaitility.await()
+        .until(() -> Files.exists(log) && Files.readString(log).contains("Tag=handshake,"));
+    command.signal(signal);
+
+    assertThat(command.exitCode()).isEqualTo(130);
+    JsonNode summary = bundle().json("summary.json");
+    assertThat(summary.get("interrupted").asBoolean()).isTrue();
+    assertThat(summary.get("outcomes").get("SUCCESS").asInt()).isPositive();
+    assertThat(bundle().samples()).hasSize(summary.get("planned").asInt());
+    assertThat(command.out()).contains("interrupted");
+  }
+
+  @Test
+  void saysThatTheServerSpeaksTls12Only() throws Exception {
+    Command command = start(nginx.tls12());
+    assertThat(command.exitCode()).isEqualTo(4);
+    assertThat(command.err()).contains("does not speak TLS 1.3");
+  }
+
+  @Test
+  void measuresTls12WhenAsked() throws Exception {
+    Command command =
+        start(
+            nginx.tls12(),
+            "--tls",
+            "1.2",
+            "--groups",
+            "X25519,P-256",
+            "--rate",
+            "50",
+            "--duration",
+            "2s");
+    assertThat(command.exitCode()).as(command.err() + command.out()).isIn(0, 1, 3);
+    assertThat(bundle().samples()).hasSize(100).allMatch(row -> row[3].equals("SUCCESS"));
+  }
+
+  @Test
+  void saysWhichGroupsTheServerAccepts() throws Exception {
+    Command command = start(nginx.p256());
+    assertThat(command.exitCode()).isEqualTo(4);
+    assertThat(command.err()).contains("it does accept: P-256");
+  }
+
+  @Test
+  void countsHelloRetryRequestsOfARealServer() throws Exception {
+    Command command =
+        start(nginx.p256(), "--groups", "X25519,P-256", "--rate", "50", "--duration", "2s");
+    assertThat(command.exitCode()).isEqualTo(3);
+    assertThat(bundle().samples()).hasSize(100).allMatch(row -> row[3].equals("HELLO_RETRY"));
+  }
+
+  @Test
+  void neverResumesAgainstAServerThatIssuesTickets() throws Exception {
+    Command command = start(nginx.tickets(), "--rate", "50", "--duration", "2s");
+    assertThat(command.exitCode()).as(command.err() + command.out()).isIn(0, 1, 3);
+    assertThat(command.out()).contains("issued by the server");
+    assertThat(bundle().samples()).hasSize(100).allMatch(row -> row[3].equals("SUCCESS"));
+  }
+
+  @Test
+  void readsLargerPayloads() throws Exception {
+    Command command =
+        start("https://" + nginx.target() + "/payload/100K", "--rate", "20", "--duration", "2s");
+    assertThat(command.exitCode()).as(command.err() + command.out()).isIn(0, 1, 3);
+    assertThat(bundle().samples())
+        .hasSize(40)
+        .allMatch(row -> Integer.parseInt(row[20]) >= 100_000);
+  }
+}
