@@ -5,8 +5,9 @@ import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.plan.Quantity;
 import io.pqcbench.loadgen.plan.Target;
+import java.io.IOException;
 import java.net.InetAddress;
-import java.net.UnknownHostException;
+import java.net.NetworkInterface;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -204,8 +205,13 @@ final class ConnectionOptions {
     List<InetAddress> sources = new ArrayList<>();
     for (String source : sourceAddresses) {
       try {
-        sources.add(InetAddress.getByName(source));
-      } catch (UnknownHostException e) {
+        InetAddress address = InetAddress.getByName(source);
+        if (!address.isLoopbackAddress() && NetworkInterface.getByInetAddress(address) == null) {
+          throw new IllegalArgumentException(
+              "--source-address is no address of this machine: address=" + source);
+        }
+        sources.add(address);
+      } catch (IOException e) {
         throw new IllegalArgumentException(
             "--source-address is no local address: address=" + source, e);
       }

@@ -19,6 +19,7 @@ final class Header {
       HostFacts host,
       RunCommand.Versions versions,
       boolean embedded,
+      int maxInFlight,
       Path directory) {
     StringBuilder text = new StringBuilder();
     line(
@@ -73,7 +74,7 @@ final class Header {
         "%d, waiting: %s, at most %d in flight, timeouts %s connect %s in all, close %s%s",
         plan.limits().lanes(),
         plan.limits().waiting().name().toLowerCase(Locale.ROOT),
-        plan.limits().maxInFlight(),
+        maxInFlight,
         Quantity.format(plan.limits().connectTimeoutNanos()),
         Quantity.format(plan.limits().timeoutNanos()),
         plan.limits().close().name().toLowerCase(Locale.ROOT),

@@ -187,7 +187,9 @@ final class RunCommand implements Callable<Integer> {
                 versions,
                 budget.warnings()));
         if (!options.quiet) {
-          talk.print(Header.render(plan, facts, host, versions, embedded, directory));
+          talk.print(
+              Header.render(
+                  plan, facts, host, versions, embedded, budget.maxInFlight(), directory));
         }
         budget.warnings().forEach(warning -> System.err.println("loadgen: WARNING: " + warning));
         return measure(plan, facts, budget, bundle, talk, clock);

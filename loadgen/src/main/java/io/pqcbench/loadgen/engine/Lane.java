@@ -9,6 +9,7 @@ import io.pqcbench.loadgen.handshake.Exchange;
 import io.pqcbench.loadgen.handshake.Milestone;
 import io.pqcbench.loadgen.handshake.Outcome;
 import io.pqcbench.loadgen.handshake.TlsClient;
+import io.pqcbench.loadgen.monitor.ThreadUsage;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.record.LaneRecorder;
 import io.pqcbench.loadgen.schedule.ArrivalSchedule;
@@ -47,6 +48,8 @@ final class Lane implements Runnable, Exchange.Owner {
   /** Connections held ready: enough for the arrivals of this span. */
   private static final double READY_SECONDS = 0.02;
 
+  private static final ThreadUsage NOTHING_USED = new ThreadUsage(0, 0);
+
   private static final int MIN_READY = 4;
   private static final int MAX_READY = 64;
 
@@ -74,6 +77,7 @@ final class Lane implements Runnable, Exchange.Owner {
   private volatile long drainNanos;
   private volatile int inFlightNow;
   private volatile long pollingNanos;
+  private volatile ThreadUsage lastUsage;
 
   Lane(
       int number,
@@ -127,6 +131,13 @@ final class Lane implements Runnable, Exchange.Owner {
     return pollingNanos;
   }
 
+  /** Returns what the lane's thread has used, also when it has ended; any thread. */
+  ThreadUsage usage(Thread own) {
+    ThreadUsage live = ThreadUsage.of(own);
+    ThreadUsage last = lastUsage;
+    return live != null ? live : last != null ? last : NOTHING_USED;
+  }
+
   /** Returns how many arrivals found no connection prepared; after the run. */
   long preparedLate() {
     return preparedLate;
@@ -140,6 +151,7 @@ final class Lane implements Runnable, Exchange.Owner {
     } finally {
       recorder.handOver();
       closeLoop();
+      lastUsage = ThreadUsage.of(Thread.currentThread());
     }
   }
 

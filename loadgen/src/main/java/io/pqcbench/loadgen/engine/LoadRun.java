@@ -8,6 +8,7 @@ import io.pqcbench.loadgen.handshake.ServerFacts;
 import io.pqcbench.loadgen.handshake.TlsClient;
 import io.pqcbench.loadgen.live.Progress;
 import io.pqcbench.loadgen.monitor.ProcessUsage;
+import io.pqcbench.loadgen.monitor.ThreadUsage;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.record.LaneRecorder;
 import io.pqcbench.loadgen.record.RunRecord;
@@ -226,15 +227,23 @@ public final class LoadRun {
     }
 
     private void takeBefore(long now) {
-      before = ProcessUsage.now(threads, record.finished());
+      before = usage();
       pollingBefore = polling();
       beforeNanos = now;
     }
 
     private void takeAfter(long now) {
-      after = ProcessUsage.now(threads, record.finished());
+      after = usage();
       pollingAfter = polling();
       afterNanos = now;
+    }
+
+    private ProcessUsage usage() {
+      List<ThreadUsage> used = new ArrayList<>();
+      for (int i = 0; i < lanes.size(); i++) {
+        used.add(lanes.get(i).usage(threads.get(i)));
+      }
+      return ProcessUsage.now(used, threads, record.finished());
     }
 
     private long polling() {

@@ -230,8 +230,9 @@ public final class Exchange extends ChannelInboundHandlerAdapter implements Chan
     if (part instanceof HttpContent content) {
       attempt.bodyBytes += content.content().readableBytes();
     }
-    if (part instanceof LastHttpContent) {
-      if (attempt.detail >= 200 && attempt.detail < 400) {
+    // An informational response (RFC 9110, 15.2) announces another one.
+    if (part instanceof LastHttpContent && attempt.detail >= 200) {
+      if (attempt.detail < 400) {
         succeed(clock.nanos());
       } else {
         fail(Outcome.HTTP_ERROR, attempt.detail, null);

@@ -5,6 +5,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelException;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
@@ -47,6 +48,13 @@ public final class TlsClient implements AutoCloseable {
   private final Expectation expected;
   private final boolean watchClient;
   private final SslContext context;
+
+  /**
+   * The request on the wire; null for none. Ours to release, while connections share {@code
+   * request}.
+   */
+  private final ByteBuf encoded;
+
   private final ByteBuf request;
   private final boolean orderlyClose;
 
@@ -83,7 +91,8 @@ public final class TlsClient implements AutoCloseable {
     this.expected = expected;
     this.watchClient = watchClient;
     this.context = context(plan.tls(), groups, trust, keepSessions);
-    this.request = plan.request().handshakeOnly() ? null : encode(plan);
+    this.encoded = plan.request().handshakeOnly() ? null : encode(plan);
+    this.request = encoded == null ? null : Unpooled.unreleasableBuffer(encoded.asReadOnly());
     this.orderlyClose = plan.limits().close() == LoadPlan.Close.FIN;
   }
 
@@ -181,7 +190,7 @@ public final class TlsClient implements AutoCloseable {
     }
     byte[] bytes = head.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1);
     ByteBuf buffer = UnpooledByteBufAllocator.DEFAULT.directBuffer(bytes.length).writeBytes(bytes);
-    return Unpooled.unreleasableBuffer(buffer.asReadOnly());
+    return buffer;
   }
 
   private static boolean has(List<String> headers, String name) {
@@ -224,7 +233,12 @@ public final class TlsClient implements AutoCloseable {
       // Lets the kernel choose the port in connect, where it knows the destination and can share
       // ports between them.
       channel.config().setOption(EpollChannelOption.IP_BIND_ADDRESS_NO_PORT, true);
-      channel.bind(new InetSocketAddress(source, 0));
+      ChannelFuture bound = channel.bind(new InetSocketAddress(source, 0));
+      if (bound.cause() != null) {
+        exchange.discard();
+        throw new ChannelException(
+            "cannot connect from this address: source=" + source, bound.cause());
+      }
     }
     return exchange;
   }
@@ -240,6 +254,7 @@ public final class TlsClient implements AutoCloseable {
   @Override
   public void close() {
     ReferenceCountUtil.release(context);
+    ReferenceCountUtil.release(encoded);
   }
 
   /**

@@ -3,6 +3,9 @@ package io.pqcbench.loadgen.monitor;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.Collection;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 
 /**
  * What this process has used so far. Two readings, taken at the two ends of the measured part, make
@@ -28,31 +31,30 @@ public record ProcessUsage(
   /**
    * Reads the counters. Costs some microseconds.
    *
-   * @param laneThreads the lanes' threads, alive
+   * @param lanes what each lane's thread has used, also of one that has ended
+   * @param laneThreads the same threads, to tell them from the others
    * @param finishedAttempts as the lanes count them
    */
-  public static ProcessUsage now(Collection<Thread> laneThreads, long finishedAttempts) {
+  public static ProcessUsage now(
+      Collection<ThreadUsage> lanes, Collection<Thread> laneThreads, long finishedAttempts) {
     var os =
         (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
-    long[] lanes = laneThreads.stream().mapToLong(Thread::getId).toArray();
+    Set<Long> laneIds = laneThreads.stream().map(Thread::getId).collect(Collectors.toSet());
+    long[] others =
+        LongStream.of(threads.getAllThreadIds()).filter(id -> !laneIds.contains(id)).toArray();
+    long laneAllocated = lanes.stream().mapToLong(ThreadUsage::allocatedBytes).sum();
+    long othersAllocated =
+        LongStream.of(threads.getThreadAllocatedBytes(others)).filter(bytes -> bytes > 0).sum();
     return new ProcessUsage(
         os.getProcessCpuTime(),
-        sum(threads.getThreadCpuTime(lanes)),
-        sum(threads.getThreadAllocatedBytes(lanes)),
-        sum(threads.getThreadAllocatedBytes(threads.getAllThreadIds())),
+        lanes.stream().mapToLong(ThreadUsage::cpuNanos).sum(),
+        laneAllocated,
+        laneAllocated + othersAllocated,
         ManagementFactory.getGarbageCollectorMXBeans().stream()
             .mapToLong(GarbageCollectorMXBean::getCollectionCount)
             .sum(),
         finishedAttempts);
-  }
-
-  private static long sum(long[] values) {
-    long sum = 0;
-    for (long value : values) {
-      sum += Math.max(0, value);
-    }
-    return sum;
   }
 
   /** Returns what was used since an earlier reading. */

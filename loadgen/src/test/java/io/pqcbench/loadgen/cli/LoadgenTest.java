@@ -96,6 +96,7 @@ class LoadgenTest {
         "--max-in-flight 0 | --max-in-flight must be positive",
         "--timeout 0 | --timeout must be positive",
         "--source-address nosuch.invalid | --source-address",
+        "--source-address 192.0.2.1 | no address of this machine",
         "--nosuch | --nosuch",
         "--arrival sometimes | sometimes"
       })

@@ -65,6 +65,11 @@ class LoadRunTest {
       assertThat(summary.warmupOutcomes()).containsEntry(Outcome.SUCCESS, 25L);
       assertThat(summary.phases().get("response").count()).isEqualTo(75);
       assertThat(summary.clientCpuIncludesPolling()).isEqualTo(waiting == LoadPlan.Wait.BUSY);
+      // Also when the lanes end before the writer reads their counters.
+      assertThat(summary.laneCpuMicrosPerHandshake()).isPositive();
+      assertThat(summary.laneCpuMicrosPerHandshake())
+          .isLessThanOrEqualTo(summary.clientCpuMicrosPerHandshake());
+      assertThat(summary.allocatedBytesPerHandshake()).isPositive();
       // One more for the preflight.
       assertThat(server.requests()).isEqualTo(101);
     }
