@@ -271,8 +271,7 @@ public final class Bundle implements AutoCloseable {
     public void serialize(Double value, JsonGenerator out, SerializerProvider provider)
         throws IOException {
       if (Double.isFinite(value)) {
-        // Three decimals are a nanosecond; more would be noise that looks like knowledge.
-        out.writeNumber(Math.round(value * 1000) / 1000.0);
+        out.writeNumber(value);
       } else {
         out.writeNull();
       }

@@ -80,6 +80,14 @@ public record Summary(
     long valuesClamped,
     List<ErrorSummary> errors) {
 
+  /**
+   * Three decimals of a microsecond are a nanosecond; more would be noise that looks like
+   * knowledge.
+   */
+  private static double rounded(double value) {
+    return Double.isFinite(value) ? Math.round(value * 1000) / 1000.0 : value;
+  }
+
   /** Name and version of the format. */
   public static final String SCHEMA = "loadgen-summary/1";
 
@@ -125,7 +133,7 @@ public record Summary(
       }
       return new PhaseSummary(
           histogram.getTotalCount(),
-          histogram.getMean() / 1e3,
+          rounded(histogram.getMean() / 1e3),
           histogram.getMinValue() / 1e3,
           histogram.getMaxValue() / 1e3,
           percentile(histogram, 50),
@@ -206,25 +214,25 @@ public record Summary(
         measuredSeconds,
         planned,
         record.measuredCount(),
-        record.measuredCount() / measuredSeconds,
-        started / measuredSeconds,
-        record.measured(Outcome.SUCCESS) / measuredSeconds,
+        rounded(record.measuredCount() / measuredSeconds),
+        rounded(started / measuredSeconds),
+        rounded(record.measured(Outcome.SUCCESS) / measuredSeconds),
         outcomes,
         warmup,
         phases,
-        usage.cpuMicrosPerAttempt(),
-        usage.laneCpuNanos() / 1e3 / usage.finishedAttempts(),
+        rounded(usage.cpuMicrosPerAttempt()),
+        rounded(usage.laneCpuNanos() / 1e3 / usage.finishedAttempts()),
         polls,
         polls
-            ? (Double) ((wallNanosOfLanes - pollingNanos) / 1e3 / usage.finishedAttempts())
+            ? (Double) rounded((wallNanosOfLanes - pollingNanos) / 1e3 / usage.finishedAttempts())
             : null,
-        usage.laneBytesPerAttempt(),
-        (double) usage.allocatedBytes() / usage.finishedAttempts(),
+        rounded(usage.laneBytesPerAttempt()),
+        rounded((double) usage.allocatedBytes() / usage.finishedAttempts()),
         usage.collections(),
-        record.bytes().handshakeOut(),
-        record.bytes().handshakeIn(),
-        record.bytes().out(),
-        record.bytes().in(),
+        rounded(record.bytes().handshakeOut()),
+        rounded(record.bytes().handshakeIn()),
+        rounded(record.bytes().out()),
+        rounded(record.bytes().in()),
         preparedLate,
         record.clamped(),
         record.errors().entrySet().stream()

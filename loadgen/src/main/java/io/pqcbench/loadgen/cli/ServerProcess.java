@@ -5,6 +5,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -25,20 +26,23 @@ final class ServerProcess implements AutoCloseable {
 
   static ServerProcess start() throws IOException {
     Path java = Path.of(System.getProperty("java.home"), "bin", "java");
+    List<String> words =
+        new ArrayList<>(
+            List.of(java.toString(), "-Xmx256m", "-XX:+UseSerialGC", "-XX:+PerfDisableSharedMem"));
+    if (Runtime.version().feature() >= 24) {
+      // What the jar's manifest and the launcher say for the client; else the JDK warns.
+      words.add("--enable-native-access=ALL-UNNAMED");
+      words.add("--sun-misc-unsafe-memory-access=allow");
+    }
+    words.addAll(
+        List.of(
+            "-cp",
+            System.getProperty("java.class.path"),
+            "io.pqcbench.loadgen.Main",
+            "serve",
+            "--until-stdin-closes"));
     Process process =
-        new ProcessBuilder(
-                List.of(
-                    java.toString(),
-                    "-Xmx256m",
-                    "-XX:+UseSerialGC",
-                    "-XX:+PerfDisableSharedMem",
-                    "-cp",
-                    System.getProperty("java.class.path"),
-                    "io.pqcbench.loadgen.Main",
-                    "serve",
-                    "--until-stdin-closes"))
-            .redirectError(ProcessBuilder.Redirect.INHERIT)
-            .start();
+        new ProcessBuilder(words).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     BufferedReader lines = process.inputReader(StandardCharsets.UTF_8);
     String first = lines.readLine();
     if (first == null || !first.startsWith("target=")) {

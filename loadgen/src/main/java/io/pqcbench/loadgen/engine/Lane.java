@@ -199,7 +199,6 @@ final class Lane implements Runnable, Exchange.Owner {
           && ready.size() < readyTarget
           && (wait > TIME_TO_PREPARE_NANOS || (ready.isEmpty() && wait > 0))) {
         worked |= prepareOne();
-        wait = 0;
       }
       int handled = busy || wait <= 0 || worked ? loop.runNow() : loop.run(wait);
       if (busy && handled == 0 && !worked) {

@@ -1,5 +1,6 @@
 package io.pqcbench.loadgen.handshake;
 
+import io.netty.channel.ChannelException;
 import io.netty.channel.ManualIoEventLoop;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.pqcbench.loadgen.plan.LoadPlan;
@@ -125,6 +126,8 @@ public final class Preflight {
       return probe;
     } catch (SSLException e) {
       throw new PreflightException(e.getMessage(), e);
+    } catch (ChannelException e) {
+      throw new PreflightException("no socket can be had for the preflight: " + e.getMessage(), e);
     } finally {
       loop.shutdownGracefully(0, 0, TimeUnit.NANOSECONDS);
       while (!loop.isTerminated()) {

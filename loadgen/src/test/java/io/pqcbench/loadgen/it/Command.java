@@ -14,6 +14,9 @@ import java.util.concurrent.TimeUnit;
 /** Runs the jar in a process of its own, as its users do. */
 final class Command {
 
+  /** A build that runs in the background ignores SIGINT, and its children would inherit that. */
+  private static final List<String> DEFAULT_SIGNALS = List.of("env", "--default-signal=INT,TERM");
+
   private final Process process;
   private final CompletableFuture<String> out;
   private final CompletableFuture<String> err;
@@ -37,12 +40,14 @@ final class Command {
           } catch (IOException e) {
             throw new UncheckedIOException(e);
           }
-        });
+        },
+        // Not the common pool, in which one reader may have to wait for the other's end.
+        reading -> new Thread(reading, "read-output").start());
   }
 
   /** Starts {@code java -jar loadgen.jar} with these arguments. */
   static Command loadgen(String... arguments) throws IOException {
-    return new Command(words(List.of(), arguments));
+    return new Command(words(DEFAULT_SIGNALS, arguments));
   }
 
   /** The same behind a shell command, such as {@code ulimit -n 200}. */
