@@ -9,6 +9,12 @@ public final class Main {
 
   /** Runs a command and ends the JVM with its exit code. */
   public static void main(String[] arguments) {
-    System.exit(Loadgen.execute(arguments));
+    int exitCode = 4;
+    try {
+      exitCode = Loadgen.execute(arguments);
+    } finally {
+      // An error must not end with the JVM's 1, which means a suspect run.
+      System.exit(exitCode);
+    }
   }
 }

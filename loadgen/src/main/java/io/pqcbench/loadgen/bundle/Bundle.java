@@ -27,7 +27,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Instant;
-import java.util.List;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.zip.Deflater;
@@ -242,9 +242,11 @@ public final class Bundle implements AutoCloseable {
     if (samples != null) {
       // Each may fail by itself, as on a full disk, and then the others are still worth closing.
       IOException failure = null;
-      for (Closeable file : List.of(samples, slowFile, hlog)) {
+      for (Closeable file : Arrays.asList(samples, slowFile, hlog)) {
         try {
-          file.close();
+          if (file != null) {
+            file.close();
+          }
         } catch (IOException e) {
           failure = e;
         }

@@ -5,6 +5,7 @@ import io.pqcbench.loadgen.handshake.Outcome;
 import io.pqcbench.loadgen.handshake.Phase;
 import io.pqcbench.loadgen.monitor.ProcessUsage;
 import io.pqcbench.loadgen.record.RunRecord;
+import io.pqcbench.loadgen.record.Timeline;
 import io.pqcbench.loadgen.verdict.Finding;
 import io.pqcbench.loadgen.verdict.Rules;
 import java.util.LinkedHashMap;
@@ -178,6 +179,7 @@ public record Summary(
    * @param pollingNanos in which the lanes polled in vain over the measured part; -1 when they do
    *     not poll
    * @param planned arrivals in all
+   * @param warmupNanos length of the part that is not measured
    * @param measuredSeconds length of the measured part
    * @param preparedLate arrivals without a prepared connection
    * @param interrupted whether it was stopped before its end
@@ -189,6 +191,7 @@ public record Summary(
       long wallNanosOfLanes,
       long pollingNanos,
       long planned,
+      long warmupNanos,
       double measuredSeconds,
       long preparedLate,
       boolean interrupted) {
@@ -202,8 +205,11 @@ public record Summary(
     for (Phase phase : Phase.ALL) {
       phases.put(phase.label(), PhaseSummary.of(record.total(phase)));
     }
-    long started =
-        record.measuredCount() - record.measured(Outcome.SKIPPED) - record.measured(Outcome.NO_FD);
+    // By when it happened: a client that is late would otherwise seem to have kept its rate.
+    int from = (int) (warmupNanos / Timeline.SLOT_NANOS);
+    int to = from + (int) Math.max(1, Math.round(measuredSeconds * 1e9 / Timeline.SLOT_NANOS));
+    long started = record.timeline().started(from, to);
+    long completed = record.timeline().done(from, to);
     boolean polls = pollingNanos >= 0;
     return new Summary(
         SCHEMA,
@@ -216,7 +222,7 @@ public record Summary(
         record.measuredCount(),
         rounded(record.measuredCount() / measuredSeconds),
         rounded(started / measuredSeconds),
-        rounded(record.measured(Outcome.SUCCESS) / measuredSeconds),
+        rounded(completed / measuredSeconds),
         outcomes,
         warmup,
         phases,

@@ -4,6 +4,7 @@ import io.netty.handler.ssl.OpenSsl;
 import io.netty.util.Version;
 import io.pqcbench.loadgen.handshake.PreflightException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.concurrent.Callable;
 import picocli.AutoComplete;
 import picocli.CommandLine;
@@ -83,6 +84,7 @@ public final class Loadgen implements Callable<Integer> {
       return ExitCode.USAGE;
     }
     if (failure instanceof PreflightException
+        || failure instanceof UncheckedIOException
         || failure instanceof IOException
         || (failure instanceof IllegalStateException && failure.getCause() != null)) {
       command.getErr().println("loadgen: " + failure.getMessage());

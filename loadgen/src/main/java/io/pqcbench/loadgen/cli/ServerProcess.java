@@ -28,7 +28,16 @@ final class ServerProcess implements AutoCloseable {
     Path java = Path.of(System.getProperty("java.home"), "bin", "java");
     List<String> words =
         new ArrayList<>(
-            List.of(java.toString(), "-Xmx256m", "-XX:+UseSerialGC", "-XX:+PerfDisableSharedMem"));
+            List.of(
+                // Ctrl-C reaches the whole process group; the server must outlive the client's
+                // drain.
+                "sh",
+                "-c",
+                "trap '' INT; exec \"$0\" \"$@\"",
+                java.toString(),
+                "-Xmx256m",
+                "-XX:+UseSerialGC",
+                "-XX:+PerfDisableSharedMem"));
     if (Runtime.version().feature() >= 24) {
       // What the jar's manifest and the launcher say for the client; else the JDK warns.
       words.add("--enable-native-access=ALL-UNNAMED");

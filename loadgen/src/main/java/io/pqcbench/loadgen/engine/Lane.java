@@ -59,6 +59,10 @@ final class Lane implements Runnable, Exchange.Owner {
   private final NanoClock clock;
   private final long epoch;
   private final LoadPlan.Limits limits;
+
+  /** A lane that is further behind than this gives up: the run has to end. */
+  private final long lastStart;
+
   private final int maxInFlight;
   private final int readyTarget;
   private final ArrivalSchedule.Arrivals arrivals;
@@ -72,6 +76,7 @@ final class Lane implements Runnable, Exchange.Owner {
   private int openSockets;
   private int sourceTurn;
   private long preparedLate;
+  private RuntimeException recordingFailure;
 
   private volatile boolean stopping;
   private volatile long drainNanos;
@@ -95,7 +100,8 @@ final class Lane implements Runnable, Exchange.Owner {
     this.client = client;
     this.remote = remote;
     this.recorder = recorder;
-    this.drainNanos = limits.timeoutNanos();
+    this.drainNanos = limits.timeoutNanos() + 2 * CHORES_NANOS;
+    this.lastStart = epoch + plan.pace().durationNanos() + limits.timeoutNanos();
     this.arrivals = plan.pace().schedule().slice(number, limits.lanes());
     double perSecond = plan.pace().ratePerSecond() / limits.lanes();
     this.readyTarget =
@@ -176,6 +182,9 @@ final class Lane implements Runnable, Exchange.Owner {
         now = clock.nanos();
         worked = true;
       }
+      if (more && (stopping || now > lastStart)) {
+        more = skipOverdue(now);
+      }
       if (!more || stopping) {
         if (drainUntil == Long.MIN_VALUE) {
           drainUntil = now;
@@ -187,6 +196,9 @@ final class Lane implements Runnable, Exchange.Owner {
           abandonAll();
           return;
         }
+      }
+      if (recordingFailure != null) {
+        throw recordingFailure;
       }
       if (now >= nextChores) {
         chores(now);
@@ -206,6 +218,17 @@ final class Lane implements Runnable, Exchange.Owner {
         pollingNanos = polled;
       }
     }
+  }
+
+  /** Counts the arrivals that are due and will not be started any more; none is lost silently. */
+  private boolean skipOverdue(long now) {
+    boolean more = true;
+    while (more && epoch + arrivals.plannedNanos() <= now) {
+      recorder.record(
+          Attempt.notStarted(arrivals.index(), epoch + arrivals.plannedNanos(), Outcome.SKIPPED));
+      more = arrivals.advance();
+    }
+    return more;
   }
 
   private void launch(long index, long planned) {
@@ -257,7 +280,12 @@ final class Lane implements Runnable, Exchange.Owner {
   public void finished(Exchange exchange) {
     inFlight.remove(exchange);
     inFlightNow = inFlight.size();
-    recorder.record(exchange.attempt());
+    try {
+      recorder.record(exchange.attempt());
+    } catch (RuntimeException e) {
+      // The pipeline that called would swallow it, and the run would go on without this attempt.
+      recordingFailure = e;
+    }
   }
 
   @Override

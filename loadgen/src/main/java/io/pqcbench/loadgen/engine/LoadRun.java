@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.LockSupport;
 import javax.net.ssl.SSLException;
 
@@ -101,7 +102,7 @@ public final class LoadRun {
    * Runs to the end, or until {@link #stop}.
    *
    * @throws SSLException when the TLS stack refuses the plan
-   * @throws IllegalStateException when a lane broke off by a defect of this program
+   * @throws CompletionException when a lane broke off by a defect of this program
    */
   public Result run() throws SSLException {
     try (TlsClient client = new TlsClient(plan, facts, clock)) {
@@ -123,7 +124,7 @@ public final class LoadRun {
       Writer writer = new Writer(record, recorders, start, measuredFrom);
       writer.loop();
       if (laneFailure != null) {
-        throw new IllegalStateException("a lane broke off: " + laneFailure, laneFailure);
+        throw new CompletionException("a lane broke off", laneFailure);
       }
       Summary summary = writer.summarise();
       tryBundle(() -> bundle.finish(summary));
@@ -285,11 +286,17 @@ public final class LoadRun {
       boolean polls = plan.limits().waiting() == LoadPlan.Wait.BUSY;
       return Summary.of(
           record,
-          Rules.judge(record, plan.pace().warmupNanos(), plan.pace().durationNanos(), interrupted),
+          Rules.judge(
+              record,
+              plan.pace().warmupNanos(),
+              plan.pace().durationNanos(),
+              planned(),
+              interrupted),
           after.since(before),
           (afterNanos - beforeNanos) * lanes.size(),
           polls ? pollingAfter - pollingBefore : -1,
           planned(),
+          plan.pace().warmupNanos(),
           Math.max(1e-9, (measuredEnd - measuredFrom) / 1e9),
           lanes.stream().mapToLong(Lane::preparedLate).sum(),
           interrupted);

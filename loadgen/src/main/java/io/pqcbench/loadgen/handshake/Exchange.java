@@ -97,6 +97,11 @@ public final class Exchange extends ChannelInboundHandlerAdapter implements Chan
     tap.begin(attempt);
     attempt.mark(Milestone.STARTED, clock.nanos());
     channel.connect(remote).addListener(this);
+    // The kernel has chosen the port by now; asked for here because a socket that failed has none
+    // any more.
+    if (channel.localAddress() instanceof InetSocketAddress local) {
+      attempt.localPort = local.getPort();
+    }
   }
 
   /** Returns the attempt; null until it was started. */
@@ -153,11 +158,6 @@ public final class Exchange extends ChannelInboundHandlerAdapter implements Chan
    */
   @Override
   public void operationComplete(ChannelFuture future) {
-    // The kernel chose the port in connect; asked for here because a failed socket has none any
-    // more.
-    if (channel.localAddress() instanceof InetSocketAddress local) {
-      attempt.localPort = local.getPort();
-    }
     Throwable cause = future.cause();
     if (cause != null) {
       fail(Failures.ofConnect(cause), Attempt.NONE, cause);
@@ -243,7 +243,10 @@ public final class Exchange extends ChannelInboundHandlerAdapter implements Chan
   /** The first plaintext byte of the response was read with the last system call. */
   void firstByte() {
     if (!attempt.reached(Milestone.FIRST_BYTE) && attempt.reached(Milestone.REQUEST_SENT)) {
-      attempt.mark(Milestone.FIRST_BYTE, tap.lastReadNanos);
+      // One read may hold the end of the handshake and the first data, which then came before the
+      // request.
+      attempt.mark(
+          Milestone.FIRST_BYTE, Math.max(tap.lastReadNanos, attempt.at(Milestone.REQUEST_SENT)));
     }
   }
 
@@ -287,6 +290,8 @@ public final class Exchange extends ChannelInboundHandlerAdapter implements Chan
     if (orderlyClose) {
       channel.close();
     } else {
+      // Without a request the client's Finished has been written, but not sent yet.
+      tap.flushNow();
       tap.abort();
     }
   }

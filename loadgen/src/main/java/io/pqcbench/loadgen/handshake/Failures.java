@@ -31,10 +31,12 @@ final class Failures {
 
   static Outcome ofConnect(Throwable cause) {
     String message = String.valueOf(cause.getMessage()).toLowerCase(Locale.ROOT);
-    if (message.contains("cannot assign requested address")) {
+    if (message.contains("error(-99)") || message.contains("cannot assign requested address")) {
       return Outcome.NO_PORT;
     }
-    return message.contains("timed out") ? Outcome.TCP_TIMEOUT : Outcome.TCP_REFUSED;
+    return message.contains("error(-110)") || message.contains("timed out")
+        ? Outcome.TCP_TIMEOUT
+        : Outcome.TCP_REFUSED;
   }
 
   static Outcome ofSocket(Throwable cause) {

@@ -27,7 +27,7 @@ public enum Outcome {
   TCP_RESET("connection reset"),
   /** The peer closed the connection before the exchange was over. */
   CLOSED_EARLY("closed early"),
-  /** The peer ended the handshake, or the client did, with a TLS alert; the alert is recorded. */
+  /** The peer ended the connection with a TLS alert; the alert is recorded. */
   TLS_ALERT("TLS alert"),
   /** The peer's bytes were not TLS, or broke its rules, and no alert was seen. */
   TLS_ERROR("TLS protocol error"),

@@ -124,7 +124,7 @@ public final class TlsClient implements AutoCloseable {
     requireNative();
     SslContextBuilder builder =
         SslContextBuilder.forClient()
-            .sslProvider(SslProvider.OPENSSL)
+            .sslProvider(SslProvider.OPENSSL_REFCNT)
             .protocols("TLSv" + offer.version())
             .trustManager(trust)
             .endpointIdentificationAlgorithm(trust.checksHostName() ? "HTTPS" : null)

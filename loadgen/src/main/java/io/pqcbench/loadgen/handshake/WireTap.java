@@ -50,6 +50,11 @@ final class WireTap extends ChannelDuplexHandler {
     requestPending = true;
   }
 
+  /** Sends what has been written. */
+  void flushNow() {
+    context.flush();
+  }
+
   /**
    * Closes the socket without going through the TLS handler, which would send a close_notify first.
    */

@@ -83,7 +83,7 @@ public final class ResultTable {
           error.outcome(),
           error.detail().isEmpty() ? "" : " " + error.detail(),
           error.diedIn(),
-          error.example() == null ? "" : ": " + error.example());
+          error.example() == null ? "" : ": " + error.example().replaceAll("\\p{Cntrl}+", " "));
     }
     for (Finding finding : summary.findings()) {
       line(

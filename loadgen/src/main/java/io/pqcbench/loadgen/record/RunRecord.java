@@ -218,11 +218,14 @@ public final class RunRecord {
     return Arrays.stream(outcomes).sum();
   }
 
+  /** Returns how many attempts are recorded, with the warm-up and with the skipped. */
+  public long allCount() {
+    return Arrays.stream(outcomes).sum() + Arrays.stream(warmupOutcomes).sum();
+  }
+
   /** Returns how many attempts failed or were skipped so far, with the warm-up. */
   public long failures() {
-    return Arrays.stream(outcomes).sum()
-        + Arrays.stream(warmupOutcomes).sum()
-        - all(Outcome.SUCCESS);
+    return allCount() - all(Outcome.SUCCESS);
   }
 
   /** Returns the failures by class, phase and detail. */

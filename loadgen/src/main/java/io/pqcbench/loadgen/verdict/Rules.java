@@ -62,10 +62,11 @@ public final class Rules {
    * @param record what was recorded
    * @param warmupNanos length of the part that is not measured
    * @param durationNanos length of the whole run as planned
+   * @param scheduled arrivals of the whole run, each of which must have an outcome
    * @param interrupted whether it was stopped before its end
    */
   public static Judgement judge(
-      RunRecord record, long warmupNanos, long durationNanos, boolean interrupted) {
+      RunRecord record, long warmupNanos, long durationNanos, long scheduled, boolean interrupted) {
     List<Finding> findings = new ArrayList<>();
     long planned = record.measuredCount();
     long successes = record.measured(Outcome.SUCCESS);
@@ -78,8 +79,17 @@ public final class Rules {
               "at least 1",
               planned == 0 ? "let it run longer than its warm-up" : "see the errors"));
     }
+    if (record.allCount() != scheduled) {
+      findings.add(
+          new Finding(
+              "unaccounted",
+              Verdict.INVALID,
+              record.allCount() + " of " + scheduled + " arrivals have an outcome",
+              "all",
+              "this is a defect of loadgen, please report it"));
+    }
     wrongHandshakes(record, findings);
-    errors(record, planned, findings);
+    errors(record, planned, interrupted, findings);
     if (planned > 0) {
       skipped(record, planned, findings);
       perSecond(record.timeline(), warmupNanos, durationNanos, interrupted, findings);
@@ -119,7 +129,8 @@ public final class Rules {
     }
   }
 
-  private static void errors(RunRecord record, long planned, List<Finding> findings) {
+  private static void errors(
+      RunRecord record, long planned, boolean interrupted, List<Finding> findings) {
     for (Outcome outcome : Outcome.values()) {
       boolean judgedElsewhere =
           switch (outcome) {
@@ -134,7 +145,9 @@ public final class Rules {
             default -> false;
           };
       long count = record.measured(outcome);
-      if (!judgedElsewhere && count > planned * ERROR_LIMIT) {
+      // An interruption itself abandons what is in flight.
+      boolean expected = interrupted && outcome == Outcome.ABANDONED;
+      if (!judgedElsewhere && !expected && count > planned * ERROR_LIMIT) {
         boolean ours = outcome == Outcome.NO_PORT || outcome == Outcome.NO_FD;
         findings.add(
             new Finding(

@@ -11,6 +11,7 @@ import io.pqcbench.loadgen.target.ServerOptions;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.List;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -214,6 +215,17 @@ class ExchangeTest {
       assertThat(attempt.at(Milestone.DONE)).isEqualTo(attempt.at(Milestone.SECURED));
       assertThat(attempt.reached(Milestone.REQUEST_SENT)).isFalse();
       assertThat(attempt.bytesOut()).isEqualTo(attempt.handshakeBytesOut());
+    }
+  }
+
+  @Test
+  void aHandshakeThatIsResetWithoutARequestIsCompleteAtTheServerToo() throws Exception {
+    try (EmbeddedServer server = server()) {
+      LoadPlan plan =
+          Plans.to(server.address().getPort()).handshakeOnly().close(LoadPlan.Close.RST).plan();
+      assertThat(once(plan).outcome()).isEqualTo(Outcome.SUCCESS);
+      // The preflight's and this one.
+      Awaitility.await().until(() -> server.handshakes() == 2);
     }
   }
 

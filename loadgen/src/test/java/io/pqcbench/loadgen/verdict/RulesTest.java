@@ -3,6 +3,7 @@ package io.pqcbench.loadgen.verdict;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pqcbench.loadgen.handshake.Outcome;
+import io.pqcbench.loadgen.record.RunRecord;
 import io.pqcbench.loadgen.record.Samples;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,7 +15,8 @@ class RulesTest {
   private static final long MILLI = 1_000_000L;
 
   private static Rules.Judgement judge(Samples samples, long seconds) {
-    return Rules.judge(samples.record(), 0, seconds * SECOND, false);
+    RunRecord record = samples.record();
+    return Rules.judge(record, 0, seconds * SECOND, record.allCount(), false);
   }
 
   private static Finding finding(Rules.Judgement judgement, String rule) {
@@ -142,7 +144,8 @@ class RulesTest {
       samples.failure(i * 10L * MILLI, Outcome.TCP_REFUSED);
     }
     samples.steady(300, 5, 15);
-    assertThat(Rules.judge(samples.record(), 5 * SECOND, 15 * SECOND, false).verdict())
+    RunRecord record = samples.record();
+    assertThat(Rules.judge(record, 5 * SECOND, 15 * SECOND, record.allCount(), false).verdict())
         .isEqualTo(Verdict.TRUSTED);
   }
 
@@ -153,5 +156,13 @@ class RulesTest {
       samples.success(i * SECOND + 999 * MILLI, i % 3 == 0 ? 2 * MILLI : 0, MILLI);
     }
     assertThat(judge(samples, 20).verdict()).isEqualTo(Verdict.TRUSTED);
+  }
+
+  @Test
+  void anArrivalWithoutAnOutcomeMakesARunInvalid() {
+    RunRecord record = new Samples(0).steady(300, 0, 10).record();
+    Rules.Judgement judgement = Rules.judge(record, 0, 10 * SECOND, 3_001, false);
+    assertThat(judgement.verdict()).isEqualTo(Verdict.INVALID);
+    assertThat(finding(judgement, "unaccounted").observed()).startsWith("3000 of 3001");
   }
 }
