@@ -34,7 +34,7 @@ final class SampleFormat {
     return "index,planned_us,measured,outcome,detail,died_in,"
         + Phase.ALL.stream().map(phase -> phase.label() + "_us").collect(Collectors.joining(","))
         + ",request_sent_us,handshake_bytes_out,handshake_bytes_in,bytes_out,bytes_in,body_bytes,"
-        + "group,cipher,local_port,lane\n";
+        + "group,cipher,local_port,lane,records_out,records_in\n";
   }
 
   /** Appends one line with its end. */
@@ -77,7 +77,9 @@ final class SampleFormat {
     if (block.localPort(row) != Attempt.NONE) {
       line.append(block.localPort(row));
     }
-    line.append(',').append(block.lane()).append('\n');
+    line.append(',').append(block.lane());
+    line.append(',').append(block.recordsOut(row));
+    line.append(',').append(block.recordsIn(row)).append('\n');
   }
 
   /** Returns the alert's name, the HTTP status, or nothing. */

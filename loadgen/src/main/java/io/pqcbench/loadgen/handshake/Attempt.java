@@ -33,6 +33,8 @@ public final class Attempt {
   long handshakeBytesOut;
   long handshakeBytesIn;
   long bodyBytes;
+  int recordsOut;
+  int recordsIn;
 
   /**
    * @param index in the schedule, from 0
@@ -155,6 +157,16 @@ public final class Attempt {
   /** Returns the bytes read until the handshake was complete; 0 before. */
   public long handshakeBytesIn() {
     return handshakeBytesIn;
+  }
+
+  /** Returns the TLS records sent on the connection so far. */
+  public int recordsOut() {
+    return recordsOut;
+  }
+
+  /** Returns the TLS records read from the connection so far. */
+  public int recordsIn() {
+    return recordsIn;
   }
 
   /** Returns the length of the response's body so far. */

@@ -28,6 +28,8 @@ final class WireTap extends ChannelDuplexHandler {
    */
   final HelloScanner<ClientHello> client;
 
+  private final RecordCounter in = new RecordCounter();
+  private final RecordCounter out = new RecordCounter();
   private ChannelHandlerContext context;
   private Attempt attempt;
   private boolean requestPending;
@@ -79,6 +81,8 @@ final class WireTap extends ChannelDuplexHandler {
     ByteBuf bytes = (ByteBuf) message;
     if (attempt.outcome == null) {
       attempt.bytesIn += bytes.readableBytes();
+      in.count(bytes);
+      attempt.recordsIn = in.records();
     }
     if (!server.settled()) {
       server.scan(bytes);
@@ -94,6 +98,8 @@ final class WireTap extends ChannelDuplexHandler {
     // What follows the outcome is the goodbye.
     if (message instanceof ByteBuf bytes && attempt.outcome == null) {
       attempt.bytesOut += bytes.readableBytes();
+      out.count(bytes);
+      attempt.recordsOut = out.records();
       if (client != null) {
         client.scan(bytes);
       }

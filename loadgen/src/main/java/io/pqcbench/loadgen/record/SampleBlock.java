@@ -30,7 +30,9 @@ public final class SampleBlock {
   private static final int OUT = HANDSHAKE_IN + 1;
   private static final int IN = OUT + 1;
   private static final int BODY = IN + 1;
-  private static final int COLUMNS = BODY + 1;
+  private static final int RECORDS_OUT = BODY + 1;
+  private static final int RECORDS_IN = RECORDS_OUT + 1;
+  private static final int COLUMNS = RECORDS_IN + 1;
 
   private final int lane;
   private final long[] cells = new long[ROWS * COLUMNS];
@@ -65,6 +67,8 @@ public final class SampleBlock {
     cells[row + OUT] = attempt.bytesOut();
     cells[row + IN] = attempt.bytesIn();
     cells[row + BODY] = attempt.bodyBytes();
+    cells[row + RECORDS_OUT] = attempt.recordsOut();
+    cells[row + RECORDS_IN] = attempt.recordsIn();
     failures[rows] = attempt.failure();
     rows++;
   }
@@ -153,6 +157,16 @@ public final class SampleBlock {
   /** Returns the length of the response's body. */
   public long bodyBytes(int row) {
     return cell(row, BODY);
+  }
+
+  /** Returns the TLS records sent. */
+  public long recordsOut(int row) {
+    return cell(row, RECORDS_OUT);
+  }
+
+  /** Returns the TLS records read. */
+  public long recordsIn(int row) {
+    return cell(row, RECORDS_IN);
   }
 
   /** Returns what was thrown; null if nothing was. */

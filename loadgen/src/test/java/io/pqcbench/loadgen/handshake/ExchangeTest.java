@@ -37,6 +37,10 @@ class ExchangeTest {
       assertThat(attempt.outcome()).isEqualTo(Outcome.SUCCESS);
       assertThat(attempt.detail()).isEqualTo(200);
       assertThat(attempt.bodyBytes()).isEqualTo(3);
+      // ClientHello, ChangeCipherSpec, Finished, request.
+      assertThat(attempt.recordsOut()).isEqualTo(4);
+      // ServerHello, ChangeCipherSpec, EncryptedExtensions to Finished in one or more, response.
+      assertThat(attempt.recordsIn()).isGreaterThanOrEqualTo(4);
       assertThat(attempt.localPort()).isPositive();
       long[] instants = new long[Milestone.values().length];
       attempt.copyMilestones(instants, 0);
