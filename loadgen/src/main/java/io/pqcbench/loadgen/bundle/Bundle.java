@@ -10,9 +10,13 @@ import com.fasterxml.jackson.databind.module.SimpleModule;
 import io.pqcbench.loadgen.handshake.Milestone;
 import io.pqcbench.loadgen.handshake.Outcome;
 import io.pqcbench.loadgen.handshake.Phase;
+import io.pqcbench.loadgen.monitor.Disturbance;
+import io.pqcbench.loadgen.monitor.Interval;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.record.RunRecord;
 import io.pqcbench.loadgen.record.SampleBlock;
+import io.pqcbench.loadgen.verdict.Attribution;
+import io.pqcbench.loadgen.verdict.Cause;
 import java.io.BufferedOutputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.Closeable;
@@ -63,6 +67,10 @@ public final class Bundle implements AutoCloseable {
   private OutputStream samples;
   private Writer slowFile;
   private SlowLog slow;
+  private Writer monitorFile;
+  private Writer disturbanceFile;
+  private MonitorFormat monitorFormat;
+  private boolean monitorBegun;
   private OutputStream hlog;
   private HistogramLogWriter hlogWriter;
   private final ByteArrayOutputStream hlogPending = new ByteArrayOutputStream();
@@ -125,6 +133,10 @@ public final class Bundle implements AutoCloseable {
     samples.write(SampleFormat.header().getBytes(StandardCharsets.US_ASCII));
     slowFile = new OutputStreamWriter(file("slow.csv"), StandardCharsets.US_ASCII);
     slow = new SlowLog(slowThresholdNanos, slowFile);
+    monitorFile = new OutputStreamWriter(file("monitor.csv"), StandardCharsets.US_ASCII);
+    disturbanceFile = new OutputStreamWriter(file("disturbances.csv"), StandardCharsets.UTF_8);
+    monitorFormat = new MonitorFormat(start);
+    disturbanceFile.write(MonitorFormat.DISTURBANCES);
     hlog = file("latency.hlog");
     hlogWriter = new HistogramLogWriter(hlogPending);
     hlogWriter.outputComment("[Values in nanoseconds; tags are the phases of loadgen's BUNDLE.md]");
@@ -143,14 +155,46 @@ public final class Bundle implements AutoCloseable {
   public void write(SampleBlock block) throws IOException {
     lines.setLength(0);
     for (int row = 0; row < block.rows(); row++) {
-      int begin = lines.length();
       format.append(lines, block, row);
-      if (block.outcome(row) == Outcome.SUCCESS
-          && block.at(row, Milestone.PLANNED) >= measuredFrom) {
-        slow.add(block.nanos(row, Phase.RESPONSE), lines.subSequence(begin, lines.length()));
-      }
     }
     samples.write(lines.toString().getBytes(StandardCharsets.US_ASCII));
+  }
+
+  /**
+   * Adds the slow ones among measured successes, some seconds after {@link #write}, when everything
+   * that happened during them is known.
+   *
+   * @param attribution explains those that are kept
+   */
+  public void writeSlow(SampleBlock block, Attribution attribution) throws IOException {
+    for (int row = 0; row < block.rows(); row++) {
+      if (block.outcome(row) == Outcome.SUCCESS
+          && block.at(row, Milestone.PLANNED) >= measuredFrom) {
+        long response = block.nanos(row, Phase.RESPONSE);
+        if (slow.wants(response)) {
+          lines.setLength(0);
+          format.append(lines, block, row);
+          Cause cause = attribution.explain(block, row);
+          lines.setLength(lines.length() - 1);
+          lines.append(',').append(cause.name()).append(',').append(quoted(cause.evidence()));
+          slow.add(response, lines.append('\n'));
+        }
+      }
+    }
+  }
+
+  /** Adds what the machine did in a tenth of a second. */
+  public void write(Interval interval) throws IOException {
+    if (!monitorBegun) {
+      monitorBegun = true;
+      monitorFile.write(MonitorFormat.header(interval.cpus()));
+    }
+    monitorFile.write(monitorFormat.line(interval));
+  }
+
+  /** Adds a disturbance. */
+  public void write(Disturbance disturbance) throws IOException {
+    disturbanceFile.write(monitorFormat.line(disturbance));
   }
 
   /**
@@ -196,7 +240,7 @@ public final class Bundle implements AutoCloseable {
     replace("errors.csv", text.toString().getBytes(StandardCharsets.UTF_8));
   }
 
-  private static String quoted(String text) {
+  static String quoted(String text) {
     return text == null
         ? ""
         : '"' + text.replaceAll("\\p{Cntrl}+", " ").replace("\"", "\"\"") + '"';
@@ -208,6 +252,8 @@ public final class Bundle implements AutoCloseable {
     hlog.flush();
     samples.flush();
     slowFile.flush();
+    monitorFile.flush();
+    disturbanceFile.flush();
   }
 
   /** Writes the result of the run, as {@code summary.json}, and completes the other files. */
@@ -242,7 +288,7 @@ public final class Bundle implements AutoCloseable {
     if (samples != null) {
       // Each may fail by itself, as on a full disk, and then the others are still worth closing.
       IOException failure = null;
-      for (Closeable file : Arrays.asList(samples, slowFile, hlog)) {
+      for (Closeable file : Arrays.asList(samples, slowFile, monitorFile, disturbanceFile, hlog)) {
         try {
           if (file != null) {
             file.close();

@@ -33,8 +33,7 @@ final class SampleFormat {
   static String header() {
     return "index,planned_us,measured,outcome,detail,died_in,"
         + Phase.ALL.stream().map(phase -> phase.label() + "_us").collect(Collectors.joining(","))
-        + ",request_sent_us,handshake_bytes_out,handshake_bytes_in,bytes_out,bytes_in,body_bytes,"
-        + "group,cipher,local_port,lane,records_out,records_in\n";
+        + ",request_sent_us,handshake_bytes_out,handshake_bytes_in,bytes_out,bytes_in,body_bytes,group,cipher,local_port,lane,records_out,records_in,tcp_rtt_us,tcp_retransmits,tcp_lost\n";
   }
 
   /** Appends one line with its end. */
@@ -79,7 +78,12 @@ final class SampleFormat {
     }
     line.append(',').append(block.lane());
     line.append(',').append(block.recordsOut(row));
-    line.append(',').append(block.recordsIn(row)).append('\n');
+    line.append(',').append(block.recordsIn(row)).append(',');
+    if (block.rttMicros(row) != Attempt.NONE) {
+      line.append(block.rttMicros(row));
+    }
+    line.append(',').append(block.retransmits(row));
+    line.append(',').append(block.lost(row)).append('\n');
   }
 
   /** Returns the alert's name, the HTTP status, or nothing. */

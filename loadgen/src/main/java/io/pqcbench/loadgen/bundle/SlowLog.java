@@ -24,7 +24,14 @@ final class SlowLog {
   SlowLog(long thresholdNanos, Writer out) throws IOException {
     this.thresholdNanos = thresholdNanos;
     this.out = out;
-    out.write("why," + SampleFormat.header());
+    out.write("why," + SampleFormat.header().stripTrailing() + ",cause,evidence\n");
+  }
+
+  /** Returns whether a measured success would be kept, at least until slower ones come. */
+  boolean wants(long responseNanos) {
+    return responseNanos > thresholdNanos
+        || slowest.size() < SLOWEST
+        || responseNanos > slowest.peek().nanos();
   }
 
   /** Adds a measured success. */

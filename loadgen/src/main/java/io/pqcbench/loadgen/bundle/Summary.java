@@ -3,11 +3,17 @@ package io.pqcbench.loadgen.bundle;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.pqcbench.loadgen.handshake.Outcome;
 import io.pqcbench.loadgen.handshake.Phase;
+import io.pqcbench.loadgen.monitor.Disturbance.Source;
+import io.pqcbench.loadgen.monitor.MachineRecord;
+import io.pqcbench.loadgen.monitor.NetCounters;
 import io.pqcbench.loadgen.monitor.ProcessUsage;
+import io.pqcbench.loadgen.monitor.ThreadRoles.Role;
 import io.pqcbench.loadgen.record.RunRecord;
 import io.pqcbench.loadgen.record.Timeline;
 import io.pqcbench.loadgen.verdict.Finding;
 import io.pqcbench.loadgen.verdict.Rules;
+import io.pqcbench.loadgen.verdict.Tail;
+import io.pqcbench.loadgen.verdict.Undisturbed;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +26,7 @@ import org.HdrHistogram.Histogram;
  * @param schema name and version of this format
  * @param verdict see {@link io.pqcbench.loadgen.verdict.Verdict}
  * @param findings what speaks against the run
- * @param notLookedAt what no rule looks at
+ * @param notReported what could not be watched on this machine, and why
  * @param interrupted whether it was stopped before its end
  * @param measuredSeconds length of the measured part
  * @param planned arrivals, with the warm-up
@@ -41,6 +47,8 @@ import org.HdrHistogram.Histogram;
  * @param allocatedBytesPerHandshake heap bytes allocated by the lanes per finished attempt
  * @param processAllocatedBytesPerHandshake the same for all threads
  * @param collections garbage collections
+ * @param tail the slowest hundredth of the measured successes, with its causes
+ * @param machine what the machine did meanwhile
  * @param bytesOutPerHandshake client's handshake flights
  * @param bytesInPerHandshake server's handshake flights
  * @param bytesOutPerConnection all bytes sent
@@ -55,7 +63,7 @@ public record Summary(
     String schema,
     String verdict,
     List<Finding> findings,
-    String notLookedAt,
+    List<String> notReported,
     boolean interrupted,
     double measuredSeconds,
     long planned,
@@ -73,6 +81,8 @@ public record Summary(
     double allocatedBytesPerHandshake,
     double processAllocatedBytesPerHandshake,
     long collections,
+    Tail.Report tail,
+    MachineSummary machine,
     double bytesOutPerHandshake,
     double bytesInPerHandshake,
     double bytesOutPerConnection,
@@ -90,7 +100,7 @@ public record Summary(
   }
 
   /** Name and version of the format. */
-  public static final String SCHEMA = "loadgen-summary/1";
+  public static final String SCHEMA = "loadgen-summary/2";
 
   /** A percentile is printed from this many samples on: ten of them lie beyond it. */
   public static long samplesFor(double percentile) {
@@ -113,6 +123,7 @@ public record Summary(
    * @param p99 needs 1,000 samples
    * @param p999 99.9th, needs 10,000 samples
    * @param p9999 99.99th, needs 100,000 samples
+   * @param doubts why a percentile should not be quoted, by its name; empty if all may be
    */
   @JsonInclude(JsonInclude.Include.ALWAYS)
   public record PhaseSummary(
@@ -125,12 +136,14 @@ public record Summary(
       Double p95,
       Double p99,
       Double p999,
-      Double p9999) {
+      Double p9999,
+      Map<String, String> doubts) {
 
-    static PhaseSummary of(Histogram histogram) {
+    static PhaseSummary of(RunRecord record, Phase phase, Undisturbed undisturbed) {
+      Histogram histogram = record.total(phase);
       if (histogram.getTotalCount() == 0) {
         return new PhaseSummary(
-            0, Double.NaN, Double.NaN, Double.NaN, null, null, null, null, null, null);
+            0, Double.NaN, Double.NaN, Double.NaN, null, null, null, null, null, null, Map.of());
       }
       return new PhaseSummary(
           histogram.getTotalCount(),
@@ -142,7 +155,31 @@ public record Summary(
           percentile(histogram, 95),
           percentile(histogram, 99),
           percentile(histogram, 99.9),
-          percentile(histogram, 99.99));
+          percentile(histogram, 99.99),
+          doubts(record, phase, undisturbed));
+    }
+
+    private static Map<String, String> doubts(
+        RunRecord record, Phase phase, Undisturbed undisturbed) {
+      Map<String, String> doubts = new LinkedHashMap<>();
+      for (double percentile : PERCENTILES) {
+        if (record.total(phase).getTotalCount() >= samplesFor(percentile)) {
+          String doubt = undisturbed.doubt(record, phase, percentile);
+          if (doubt != null) {
+            doubts.put(name(percentile), doubt);
+          }
+        }
+      }
+      return doubts;
+    }
+
+    /** Returns the name of a percentile's field, such as p999 for 99.9. */
+    public static String name(double percentile) {
+      String digits =
+          percentile == Math.rint(percentile)
+              ? Long.toString((long) percentile)
+              : Double.toString(percentile).replace(".", "");
+      return "p" + digits;
     }
 
     private static Double percentile(Histogram histogram, double percentile) {
@@ -165,6 +202,94 @@ public record Summary(
     }
   }
 
+  /**
+   * What the machine did in the measured part. What is not reported is null.
+   *
+   * @param laneBusyShare share of the busiest lane's time that was work
+   * @param laneBusiestSecond the same in its busiest second
+   * @param leastIdleShare of a processor over five seconds
+   * @param processCpus processors' worth of this process's work
+   * @param otherCpus processors' worth of others' work
+   * @param runDelayShare share of the time in which a lane waited for a processor
+   * @param runDelayWorstMicros in a tenth of a second
+   * @param stealMicros in all, of the processor that lost most in each tenth
+   * @param throttledMicros for which the CPU quota stopped the process
+   * @param pressureShare of time in which some task waited for a processor
+   * @param stops by source
+   * @param synRetransmits of this network namespace
+   * @param retransmits segments, of this network namespace
+   * @param retransmittingConnections measured successes on which the client sent a segment again
+   * @param delayedAcks of this network namespace
+   * @param listenOverflows of this network namespace
+   * @param disturbedSamples measured successes that a disturbance touched
+   * @param wallDriftMicros by how much the wall clock moved against the monotonic one
+   * @param monitorCpuMicrosPerHandshake what watching cost
+   * @param monitorCpuShare of one processor
+   */
+  public record MachineSummary(
+      double laneBusyShare,
+      double laneBusiestSecond,
+      double leastIdleShare,
+      double processCpus,
+      double otherCpus,
+      double runDelayShare,
+      double runDelayWorstMicros,
+      double stealMicros,
+      double throttledMicros,
+      double pressureShare,
+      Map<String, Stops> stops,
+      long synRetransmits,
+      long retransmits,
+      long retransmittingConnections,
+      long delayedAcks,
+      long listenOverflows,
+      long disturbedSamples,
+      double wallDriftMicros,
+      double monitorCpuMicrosPerHandshake,
+      double monitorCpuShare) {
+
+    /** Number, sum and longest of the stops from one source, microseconds. */
+    public record Stops(long count, double totalMicros, double maxMicros) {}
+
+    static MachineSummary of(
+        MachineRecord machine, RunRecord record, Undisturbed undisturbed, long finished) {
+      Map<String, Stops> stops = new LinkedHashMap<>();
+      for (Source source : Source.values()) {
+        MachineRecord.Tally tally = machine.disturbances(source);
+        if (tally.count() > 0) {
+          stops.put(
+              source.label(),
+              new Stops(tally.count(), rounded(tally.total() / 1e3), rounded(tally.max() / 1e3)));
+        }
+      }
+      NetCounters net = machine.net();
+      double length = Math.max(1, machine.lengthNanos());
+      long watching =
+          machine.threads(Role.HICCUP).cpuNanos() + machine.threads(Role.MONITOR).cpuNanos();
+      return new MachineSummary(
+          rounded(machine.laneBusyShare()),
+          rounded(machine.busiestSecond()),
+          rounded(machine.leastIdle().share()),
+          rounded(machine.processCpus()),
+          rounded(machine.otherCpus()),
+          rounded(machine.runDelay().total() / length),
+          rounded(machine.runDelay().max() / 1e3),
+          rounded(machine.steal().total() / 1e3),
+          rounded(machine.throttled().total() / 1e3),
+          rounded(machine.pressure()),
+          stops,
+          net == null ? -1 : net.synRetrans(),
+          net == null ? -1 : net.retransSegs(),
+          record.retransmitting(),
+          net == null ? -1 : net.delayedAcks(),
+          net == null ? -1 : net.listenOverflows(),
+          undisturbed.disturbed(),
+          rounded(machine.wallDriftNanos() / 1e3),
+          rounded(watching / 1e3 / finished),
+          rounded(watching / length));
+    }
+  }
+
   /** Failures that are alike; {@code example} may be null. */
   public record ErrorSummary(
       String outcome, String diedIn, String detail, long count, String example) {}
@@ -173,11 +298,14 @@ public record Summary(
    * Sums up a run.
    *
    * @param record what was recorded
+   * @param machine what the machine did meanwhile
+   * @param undisturbed the samples that nothing touched
+   * @param tail the slowest hundredth
+   * @param notReported what could not be watched
    * @param judgement of it
    * @param usage of the client's process over the measured part
-   * @param wallNanosOfLanes the time over which it was taken, times the number of lanes
-   * @param pollingNanos in which the lanes polled in vain over the measured part; -1 when they do
-   *     not poll
+   * @param busyNanos in which the lanes of a polling client worked over the measured part; -1 when
+   *     they do not poll
    * @param planned arrivals in all
    * @param warmupNanos length of the part that is not measured
    * @param measuredSeconds length of the measured part
@@ -186,10 +314,13 @@ public record Summary(
    */
   public static Summary of(
       RunRecord record,
+      MachineRecord machine,
+      Undisturbed undisturbed,
+      Tail.Report tail,
+      List<String> notReported,
       Rules.Judgement judgement,
       ProcessUsage usage,
-      long wallNanosOfLanes,
-      long pollingNanos,
+      long busyNanos,
       long planned,
       long warmupNanos,
       double measuredSeconds,
@@ -203,19 +334,19 @@ public record Summary(
     }
     Map<String, PhaseSummary> phases = new LinkedHashMap<>();
     for (Phase phase : Phase.ALL) {
-      phases.put(phase.label(), PhaseSummary.of(record.total(phase)));
+      phases.put(phase.label(), PhaseSummary.of(record, phase, undisturbed));
     }
     // By when it happened: a client that is late would otherwise seem to have kept its rate.
     int from = (int) (warmupNanos / Timeline.SLOT_NANOS);
     int to = from + (int) Math.max(1, Math.round(measuredSeconds * 1e9 / Timeline.SLOT_NANOS));
     long started = record.timeline().started(from, to);
     long completed = record.timeline().done(from, to);
-    boolean polls = pollingNanos >= 0;
+    boolean polls = busyNanos >= 0;
     return new Summary(
         SCHEMA,
         judgement.verdict().name(),
         judgement.findings(),
-        Rules.NOT_LOOKED_AT,
+        notReported,
         interrupted,
         measuredSeconds,
         planned,
@@ -229,12 +360,12 @@ public record Summary(
         rounded(usage.cpuMicrosPerAttempt()),
         rounded(usage.laneCpuNanos() / 1e3 / usage.finishedAttempts()),
         polls,
-        polls
-            ? (Double) rounded((wallNanosOfLanes - pollingNanos) / 1e3 / usage.finishedAttempts())
-            : null,
+        polls ? (Double) rounded(busyNanos / 1e3 / usage.finishedAttempts()) : null,
         rounded(usage.laneBytesPerAttempt()),
         rounded((double) usage.allocatedBytes() / usage.finishedAttempts()),
         usage.collections(),
+        tail,
+        MachineSummary.of(machine, record, undisturbed, usage.finishedAttempts()),
         rounded(record.bytes().handshakeOut()),
         rounded(record.bytes().handshakeIn()),
         rounded(record.bytes().out()),

@@ -7,6 +7,8 @@ import io.pqcbench.loadgen.handshake.ServerFacts;
 import io.pqcbench.loadgen.live.Progress;
 import io.pqcbench.loadgen.live.ResultTable;
 import io.pqcbench.loadgen.monitor.HostFacts;
+import io.pqcbench.loadgen.monitor.Monitor;
+import io.pqcbench.loadgen.monitor.Platform;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.Target;
 import io.pqcbench.loadgen.schedule.NanoClock;
@@ -57,6 +59,8 @@ final class RunCommand implements Callable<Integer> {
    * @param maxInFlight attempts open at once that the process allows, at most the plan's
    * @param server what the preflight found
    * @param host the machine and the JVM
+   * @param platform what the machine lets be seen of itself
+   * @param noise of the machine before the run, when it had nothing to do
    * @param versions of this program and its libraries
    * @param warnings that were printed before the run
    */
@@ -69,6 +73,8 @@ final class RunCommand implements Callable<Integer> {
       int maxInFlight,
       ServerFacts server,
       HostFacts host,
+      Platform platform,
+      Monitor.Calibration noise,
       Versions versions,
       List<String> warnings) {}
 
@@ -85,6 +91,9 @@ final class RunCommand implements Callable<Integer> {
      * without them.
      */
     private static final long INTERRUPT_SECONDS = 20;
+
+    /** For how long the idle machine's noise is watched before a run. */
+    private static final long CALIBRATION_NANOS = 1_000_000_000L;
 
     private static final DateTimeFormatter DIRECTORY_TIME =
         DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT).withZone(ZoneOffset.UTC);
@@ -167,7 +176,9 @@ final class RunCommand implements Callable<Integer> {
       Budget budget = Budget.of(plan, host);
       Path directory = options.out != null ? options.out : defaultDirectory(plan);
       PrintStream talk = options.json ? System.err : System.out;
-      try (Bundle bundle = Bundle.create(directory, plan.limits().slowThresholdNanos())) {
+      try (Bundle bundle = Bundle.create(directory, plan.limits().slowThresholdNanos());
+          Monitor monitor = Monitor.start(clock, List.of())) {
+        monitor.calibrate(CALIBRATION_NANOS);
         Versions versions =
             new Versions(
                 Loadgen.Versions.own(),
@@ -184,6 +195,8 @@ final class RunCommand implements Callable<Integer> {
                 budget.maxInFlight(),
                 facts,
                 host,
+                monitor.platform(),
+                monitor.calibration(),
                 versions,
                 budget.warnings()));
         if (!options.quiet) {
@@ -192,7 +205,7 @@ final class RunCommand implements Callable<Integer> {
                   plan, facts, host, versions, embedded, budget.maxInFlight(), directory));
         }
         budget.warnings().forEach(warning -> System.err.println("loadgen: WARNING: " + warning));
-        return measure(plan, facts, budget, bundle, talk, clock);
+        return measure(plan, facts, budget, bundle, monitor, talk, clock);
       }
     }
 
@@ -201,12 +214,22 @@ final class RunCommand implements Callable<Integer> {
         ServerFacts facts,
         Budget budget,
         Bundle bundle,
+        Monitor monitor,
         PrintStream talk,
         NanoClock clock)
         throws IOException {
       boolean terminal = Terminal.isTerminal(2);
       Progress progress = new Progress(System.err, terminal, options.quiet);
-      run = new LoadRun(plan, facts, budget.maxInFlight(), bundle, progress, clock);
+      run =
+          new LoadRun(
+              plan,
+              facts,
+              budget.maxInFlight(),
+              bundle,
+              monitor,
+              progress,
+              options.abortOn == RunOptions.AbortOn.SATURATED,
+              clock);
       LoadRun.Result result = run.run();
       progress.clear();
       if (options.json) {
@@ -229,7 +252,7 @@ final class RunCommand implements Callable<Integer> {
       if (!options.quiet) {
         talk.println("bundle     " + bundle.directory());
       }
-      return ExitCode.of(Verdict.valueOf(result.summary().verdict()));
+      return ExitCode.of(Verdict.valueOf(result.summary().verdict()), options.failOn);
     }
 
     private Path defaultDirectory(LoadPlan plan) {

@@ -106,6 +106,28 @@ final class RunOptions {
       description = "No header and no progress; the result alone")
   boolean quiet;
 
+  /** What may end a run before its time. */
+  enum AbortOn {
+    SATURATED,
+    NEVER
+  }
+
+  @Option(
+      names = "--abort-on",
+      paramLabel = "saturated|never",
+      description =
+          "End the run as soon as a rule finds that the client is saturated; what was measured is"
+              + " written. Default: ${DEFAULT-VALUE}")
+  AbortOn abortOn = AbortOn.NEVER;
+
+  @Option(
+      names = "--fail-on",
+      paramLabel = "suspect|saturated|never",
+      description =
+          "From which verdict on the exit code is not 0: suspect (codes 1 and 3), saturated (3,"
+              + " also for invalid), never. Default: ${DEFAULT-VALUE}")
+  ExitCode.FailOn failOn = ExitCode.FailOn.SUSPECT;
+
   LoadPlan plan(Target resolved, boolean onThisMachine) {
     connection.validate();
     long warmup =

@@ -2,13 +2,16 @@ package io.pqcbench.loadgen.engine;
 
 import io.netty.channel.ChannelException;
 import io.netty.channel.DefaultSelectStrategyFactory;
+import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.ManualIoEventLoop;
 import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollTcpInfo;
 import io.pqcbench.loadgen.handshake.Attempt;
 import io.pqcbench.loadgen.handshake.Exchange;
 import io.pqcbench.loadgen.handshake.Milestone;
 import io.pqcbench.loadgen.handshake.Outcome;
 import io.pqcbench.loadgen.handshake.TlsClient;
+import io.pqcbench.loadgen.monitor.LaneWatch;
 import io.pqcbench.loadgen.monitor.ThreadUsage;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.record.LaneRecorder;
@@ -69,6 +72,9 @@ final class Lane implements Runnable, Exchange.Owner {
   private final TlsClient client;
   private final SocketAddress remote;
   private final LaneRecorder recorder;
+  private final LaneWatch watch;
+  private final SleepMeter sleep;
+  private final EpollTcpInfo tcpInfo = new EpollTcpInfo();
   private final ManualIoEventLoop loop;
 
   private final ArrayDeque<Exchange> ready = new ArrayDeque<>();
@@ -80,8 +86,6 @@ final class Lane implements Runnable, Exchange.Owner {
 
   private volatile boolean stopping;
   private volatile long drainNanos;
-  private volatile int inFlightNow;
-  private volatile long pollingNanos;
   private volatile ThreadUsage lastUsage;
 
   Lane(
@@ -92,6 +96,7 @@ final class Lane implements Runnable, Exchange.Owner {
       SocketAddress remote,
       long epoch,
       LaneRecorder recorder,
+      LaneWatch watch,
       NanoClock clock) {
     this.clock = clock;
     this.epoch = epoch;
@@ -100,6 +105,7 @@ final class Lane implements Runnable, Exchange.Owner {
     this.client = client;
     this.remote = remote;
     this.recorder = recorder;
+    this.watch = watch;
     this.drainNanos = limits.timeoutNanos() + 2 * CHORES_NANOS;
     this.lastStart = epoch + plan.pace().durationNanos() + limits.timeoutNanos();
     this.arrivals = plan.pace().schedule().slice(number, limits.lanes());
@@ -107,9 +113,10 @@ final class Lane implements Runnable, Exchange.Owner {
     this.readyTarget =
         Math.min(
             maxInFlight, (int) Math.max(MIN_READY, Math.min(MAX_READY, perSecond * READY_SECONDS)));
-    this.loop =
-        new ManualIoEventLoop(
-            null, EpollIoHandler.newFactory(EVENTS_AT_ONCE, DefaultSelectStrategyFactory.INSTANCE));
+    IoHandlerFactory epoll =
+        EpollIoHandler.newFactory(EVENTS_AT_ONCE, DefaultSelectStrategyFactory.INSTANCE);
+    this.sleep = limits.waiting() == LoadPlan.Wait.BUSY ? null : new SleepMeter(clock);
+    this.loop = new ManualIoEventLoop(null, sleep == null ? epoll : sleep.around(epoll));
   }
 
   /** Returns the event loop; for tests, which stall it. */
@@ -126,15 +133,12 @@ final class Lane implements Runnable, Exchange.Owner {
 
   /** Returns how many attempts are in flight; any thread. */
   int inFlight() {
-    return inFlightNow;
+    return watch.inFlight();
   }
 
-  /**
-   * Returns how long the lane has polled without finding anything to do: zero when it waits by
-   * sleeping. Any thread.
-   */
-  long pollingNanos() {
-    return pollingNanos;
+  /** Returns what the lane lets be seen of itself; any thread. */
+  LaneWatch watch() {
+    return watch;
   }
 
   /** Returns what the lane's thread has used, also when it has ended; any thread. */
@@ -162,13 +166,12 @@ final class Lane implements Runnable, Exchange.Owner {
   }
 
   private void drive() {
-    boolean more = arrivals.advance();
+    boolean more = advance();
     boolean busy = limits.waiting() == LoadPlan.Wait.BUSY;
-    long nextChores = clock.nanos() + CHORES_NANOS;
+    long turn = clock.nanos();
+    long nextChores = turn + CHORES_NANOS;
     long drainUntil = Long.MIN_VALUE;
-    long polled = 0;
     for (; ; ) {
-      long turn = clock.nanos();
       long now = turn;
       boolean worked = false;
       for (int started = 0;
@@ -178,7 +181,7 @@ final class Lane implements Runnable, Exchange.Owner {
           break;
         }
         launch(arrivals.index(), epoch + arrivals.plannedNanos());
-        more = arrivals.advance();
+        more = advance();
         now = clock.nanos();
         worked = true;
       }
@@ -189,6 +192,7 @@ final class Lane implements Runnable, Exchange.Owner {
         if (drainUntil == Long.MIN_VALUE) {
           drainUntil = now;
         }
+        watch.nextPlanned(Long.MAX_VALUE);
         if (inFlight.size() == 0) {
           return;
         }
@@ -212,12 +216,21 @@ final class Lane implements Runnable, Exchange.Owner {
           && (wait > TIME_TO_PREPARE_NANOS || (ready.isEmpty() && wait > 0))) {
         worked |= prepareOne();
       }
-      int handled = busy || wait <= 0 || worked ? loop.runNow() : loop.run(wait);
-      if (busy && handled == 0 && !worked) {
-        polled += clock.nanos() - turn;
-        pollingNanos = polled;
+      boolean sleeps = !busy && wait > 0 && !worked;
+      int handled = sleeps ? loop.run(wait) : loop.runNow();
+      long end = clock.nanos();
+      if (sleeps && handled == 0) {
+        watch.woke(due, end);
       }
+      watch.turn(turn, end, busy ? 0 : sleep.take(), busy && handled == 0 && !worked);
+      turn = end;
     }
+  }
+
+  private boolean advance() {
+    boolean more = arrivals.advance();
+    watch.nextPlanned(more ? epoch + arrivals.plannedNanos() : Long.MAX_VALUE);
+    return more;
   }
 
   /** Counts the arrivals that are due and will not be started any more; none is lost silently. */
@@ -226,7 +239,7 @@ final class Lane implements Runnable, Exchange.Owner {
     while (more && epoch + arrivals.plannedNanos() <= now) {
       recorder.record(
           Attempt.notStarted(arrivals.index(), epoch + arrivals.plannedNanos(), Outcome.SKIPPED));
-      more = arrivals.advance();
+      more = advance();
     }
     return more;
   }
@@ -250,9 +263,10 @@ final class Lane implements Runnable, Exchange.Owner {
       }
     }
     inFlight.add(exchange);
-    inFlightNow = inFlight.size();
-    recorder.started();
-    exchange.start(new Attempt(index, planned), remote);
+    watch.inFlight(inFlight.size());
+    Attempt attempt = new Attempt(index, planned);
+    exchange.start(attempt, remote);
+    recorder.started(attempt.at(Milestone.STARTED));
   }
 
   private boolean prepareOne() {
@@ -279,7 +293,8 @@ final class Lane implements Runnable, Exchange.Owner {
   @Override
   public void finished(Exchange exchange) {
     inFlight.remove(exchange);
-    inFlightNow = inFlight.size();
+    watch.inFlight(inFlight.size());
+    exchange.noteTcpInfo(tcpInfo);
     try {
       recorder.record(exchange.attempt());
     } catch (RuntimeException e) {

@@ -2,23 +2,43 @@ package io.pqcbench.loadgen.engine;
 
 import io.pqcbench.loadgen.bundle.Bundle;
 import io.pqcbench.loadgen.bundle.Summary;
+import io.pqcbench.loadgen.handshake.Milestone;
 import io.pqcbench.loadgen.handshake.Outcome;
 import io.pqcbench.loadgen.handshake.Phase;
 import io.pqcbench.loadgen.handshake.ServerFacts;
 import io.pqcbench.loadgen.handshake.TlsClient;
 import io.pqcbench.loadgen.live.Progress;
+import io.pqcbench.loadgen.monitor.Disturbance;
+import io.pqcbench.loadgen.monitor.Interval;
+import io.pqcbench.loadgen.monitor.LaneWatch;
+import io.pqcbench.loadgen.monitor.MachineRecord;
+import io.pqcbench.loadgen.monitor.Monitor;
+import io.pqcbench.loadgen.monitor.Platform;
 import io.pqcbench.loadgen.monitor.ProcessUsage;
 import io.pqcbench.loadgen.monitor.ThreadUsage;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.record.LaneRecorder;
 import io.pqcbench.loadgen.record.RunRecord;
 import io.pqcbench.loadgen.record.SampleBlock;
+import io.pqcbench.loadgen.schedule.ArrivalSchedule;
 import io.pqcbench.loadgen.schedule.NanoClock;
+import io.pqcbench.loadgen.verdict.Attribution;
+import io.pqcbench.loadgen.verdict.Evidence;
+import io.pqcbench.loadgen.verdict.Finding;
 import io.pqcbench.loadgen.verdict.Rules;
+import io.pqcbench.loadgen.verdict.Tail;
+import io.pqcbench.loadgen.verdict.Undisturbed;
+import io.pqcbench.loadgen.verdict.Verdict;
 import java.io.IOException;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.LockSupport;
 import javax.net.ssl.SSLException;
@@ -37,6 +57,9 @@ public final class LoadRun {
 
   private static final long TICK_NANOS = 1_000_000_000L;
 
+  /** What the JVM reports of itself arrives about a second late; then a sample can be explained. */
+  private static final long SETTLE_NANOS = 2_500_000_000L;
+
   /** What an interrupted run gives its attempts to finish. */
   private static final long INTERRUPTED_DRAIN_NANOS = 2_000_000_000L;
 
@@ -47,7 +70,9 @@ public final class LoadRun {
   private final ServerFacts facts;
   private final int maxInFlight;
   private final Bundle bundle;
+  private final Monitor monitor;
   private final Progress progress;
+  private final boolean abortOnSaturated;
   private final NanoClock clock;
 
   private final List<Lane> lanes = new ArrayList<>();
@@ -62,7 +87,9 @@ public final class LoadRun {
    * @param maxInFlight over all lanes; the plan's, or less if the process may not open as many
    *     files
    * @param bundle where to write
+   * @param monitor started and calibrated; watches the machine during the run
    * @param progress where to show
+   * @param abortOnSaturated whether to end the run as soon as a rule says that it is saturated
    * @param clock the run's
    */
   public LoadRun(
@@ -70,13 +97,17 @@ public final class LoadRun {
       ServerFacts facts,
       int maxInFlight,
       Bundle bundle,
+      Monitor monitor,
       Progress progress,
+      boolean abortOnSaturated,
       NanoClock clock) {
     this.plan = plan;
     this.facts = facts;
     this.maxInFlight = maxInFlight;
     this.bundle = bundle;
+    this.monitor = monitor;
     this.progress = progress;
+    this.abortOnSaturated = abortOnSaturated;
     this.clock = clock;
   }
 
@@ -113,20 +144,29 @@ public final class LoadRun {
       List<LaneRecorder> recorders = new ArrayList<>();
       int laneCount = plan.limits().lanes();
       for (int i = 0; i < laneCount; i++) {
-        LaneRecorder recorder = new LaneRecorder(i, measuredFrom, highest);
+        LaneRecorder recorder =
+            new LaneRecorder(
+                i,
+                start,
+                plan.pace().durationNanos() + plan.limits().timeoutNanos(),
+                measuredFrom,
+                highest);
+        LaneWatch watch = new LaneWatch(i, monitor.disturbances());
         int share = Math.max(1, maxInFlight / laneCount + (i < maxInFlight % laneCount ? 1 : 0));
         recorders.add(recorder);
-        lanes.add(new Lane(i, plan, share, client, facts.address(), start, recorder, clock));
+        lanes.add(new Lane(i, plan, share, client, facts.address(), start, recorder, watch, clock));
       }
       RunRecord record = new RunRecord(start, measuredFrom, highest, recorders);
       tryBundle(() -> bundle.open(start, measuredFrom, wall));
+      Map<String, Long> allowances = monitor.platform().allowances();
       startThreads();
-      Writer writer = new Writer(record, recorders, start, measuredFrom);
+      monitor.watch(lanes.stream().map(Lane::watch).toList());
+      Writer writer = new Writer(record, recorders, start, measuredFrom, highest);
       writer.loop();
       if (laneFailure != null) {
         throw new CompletionException("a lane broke off", laneFailure);
       }
-      Summary summary = writer.summarise();
+      Summary summary = writer.summarise(allowances);
       tryBundle(() -> bundle.finish(summary));
       return new Result(summary, bundleFailure);
     }
@@ -141,6 +181,9 @@ public final class LoadRun {
       thread.start();
     }
   }
+
+  /** Samples that wait for what happened during them to be known. */
+  private record Pending(SampleBlock block, LaneRecorder recorder, long nanos) {}
 
   private interface Writing {
     void run() throws IOException;
@@ -167,21 +210,39 @@ public final class LoadRun {
     private final long end;
     private ProcessUsage before;
     private ProcessUsage after;
-    private long beforeNanos;
     private long afterNanos;
-    private long pollingBefore;
-    private long pollingAfter;
+    private long busyBefore;
+    private long busyAfter;
     private boolean stopSent;
     private boolean interrupted;
+    private final MachineRecord machine;
+    private final Attribution attribution;
+    private final Tail tail;
+    private final Undisturbed undisturbed;
+    private final Deque<Pending> pending = new ArrayDeque<>();
+    private final ArrivalSchedule.Arrivals schedule = plan.pace().schedule().slice(0, 1);
+    private boolean moreDue = schedule.advance();
+    private final Set<String> shown = new HashSet<>();
     private long lastStarted;
     private long lastFinished;
 
-    Writer(RunRecord record, List<LaneRecorder> recorders, long start, long measuredFrom) {
+    Writer(
+        RunRecord record,
+        List<LaneRecorder> recorders,
+        long start,
+        long measuredFrom,
+        long highest) {
       this.record = record;
       this.recorders = recorders;
       this.start = start;
       this.measuredFrom = measuredFrom;
       this.end = start + plan.pace().durationNanos();
+      this.machine = new MachineRecord(start, measuredFrom, end);
+      this.attribution = new Attribution(monitor.disturbances(), record);
+      double measured = (end - measuredFrom) / (double) plan.pace().durationNanos();
+      this.tail =
+          new Tail(attribution, start, Math.round(plan.pace().schedule().count() * measured));
+      this.undisturbed = new Undisturbed(monitor.disturbances(), highest);
     }
 
     void loop() {
@@ -198,7 +259,7 @@ public final class LoadRun {
         }
         long now = clock.nanos();
         if (before == null && now >= measuredFrom) {
-          takeBefore(now);
+          takeBefore();
         }
         if (after == null && before != null && now >= end) {
           takeAfter(now);
@@ -219,23 +280,24 @@ public final class LoadRun {
       }
       long now = clock.nanos();
       if (before == null) {
-        takeBefore(now);
+        takeBefore();
       }
       if (after == null) {
         takeAfter(now);
       }
+      monitor.settle();
       tick(tickFrom, now);
+      attribute(Long.MAX_VALUE);
     }
 
-    private void takeBefore(long now) {
+    private void takeBefore() {
       before = usage();
-      pollingBefore = polling();
-      beforeNanos = now;
+      busyBefore = busy();
     }
 
     private void takeAfter(long now) {
       after = usage();
-      pollingAfter = polling();
+      busyAfter = busy();
       afterNanos = now;
     }
 
@@ -247,8 +309,8 @@ public final class LoadRun {
       return ProcessUsage.now(used, threads, record.finished());
     }
 
-    private long polling() {
-      return lanes.stream().mapToLong(Lane::pollingNanos).sum();
+    private long busy() {
+      return lanes.stream().mapToLong(lane -> lane.watch().busyNanos()).sum();
     }
 
     private void tick(long from, long now) {
@@ -257,9 +319,23 @@ public final class LoadRun {
           record.add(block);
           SampleBlock samples = block;
           tryBundle(() -> bundle.write(samples));
-          recorder.recycle(block);
+          pending.add(new Pending(block, recorder, now));
         }
       }
+      while (moreDue && start + schedule.plannedNanos() <= now) {
+        record.timeline().planned(schedule.plannedNanos());
+        moreDue = schedule.advance();
+      }
+      for (Interval interval : monitor.takeIntervals()) {
+        machine.add(interval);
+        tryBundle(() -> bundle.write(interval));
+      }
+      for (Disturbance disturbance : monitor.disturbances().takeOver()) {
+        machine.add(disturbance);
+        tryBundle(() -> bundle.write(disturbance));
+      }
+      attribute(now - SETTLE_NANOS);
+      monitor.disturbances().forgetBefore(now - plan.limits().timeoutNanos() - 2 * SETTLE_NANOS);
       record.nextInterval();
       tryBundle(() -> bundle.writeInterval(record, (from - start) / 1e9, (now - start) / 1e9));
       long started = record.started();
@@ -278,23 +354,82 @@ public final class LoadRun {
               record.failures(),
               record.interval(Phase.RESPONSE, warm)));
       lastStarted = started;
+      if (!stopSent) {
+        judgeSoFar(now);
+      }
       lastFinished = finished;
     }
 
-    Summary summarise() {
+    /** Explains what was handed over before an instant, and gives the blocks back. */
+    private void attribute(long before) {
+      while (!pending.isEmpty() && pending.peekFirst().nanos() < before) {
+        Pending next = pending.removeFirst();
+        SampleBlock block = next.block();
+        for (int row = 0; row < block.rows(); row++) {
+          if (block.outcome(row) == Outcome.SUCCESS
+              && block.at(row, Milestone.PLANNED) >= measuredFrom) {
+            tail.add(block, row);
+            undisturbed.add(block, row);
+          }
+        }
+        tryBundle(() -> bundle.writeSlow(block, attribution));
+        next.recorder().recycle(block);
+      }
+    }
+
+    /** Says what has gone wrong as soon as it has. */
+    private void judgeSoFar(long now) {
+      long until = Math.min(now, end) - start - TICK_NANOS;
+      if (until < plan.pace().warmupNanos() + 2 * TICK_NANOS) {
+        return;
+      }
+      Rules.Judgement judgement = judge(until, -1, null, Map.of());
+      for (Finding finding : judgement.findings()) {
+        if (shown.add(finding.rule() + finding.level())) {
+          progress.finding(finding, (now - start) / 1e9);
+        }
+        if (abortOnSaturated && finding.level() == Verdict.SATURATED && now < end) {
+          stopping = true;
+        }
+      }
+    }
+
+    private Rules.Judgement judge(
+        long until, long scheduled, Tail.Report slowest, Map<String, Long> allowances) {
+      Platform platform = monitor.platform();
+      return Rules.judge(
+          new Evidence(
+              record,
+              machine,
+              slowest,
+              plan.pace().warmupNanos(),
+              until,
+              scheduled,
+              interrupted,
+              new Evidence.Conditions(
+                  plan.limits().waiting() == LoadPlan.Wait.BUSY,
+                  maxInFlight < plan.limits().maxInFlight(),
+                  platform.clocksource(),
+                  platform.clockCostNanos(),
+                  monitor.pauseThresholdNanos(),
+                  allowances)));
+    }
+
+    Summary summarise(Map<String, Long> allowancesBefore) {
+      Map<String, Long> allowances = new TreeMap<>(monitor.platform().allowances());
+      allowances.replaceAll((name, value) -> value - allowancesBefore.getOrDefault(name, value));
       long measuredEnd = interrupted ? Math.max(afterNanos, measuredFrom) : end;
       boolean polls = plan.limits().waiting() == LoadPlan.Wait.BUSY;
+      Tail.Report slowest = tail.report();
       return Summary.of(
           record,
-          Rules.judge(
-              record,
-              plan.pace().warmupNanos(),
-              plan.pace().durationNanos(),
-              planned(),
-              interrupted),
+          machine,
+          undisturbed,
+          slowest,
+          monitor.notReported(),
+          judge(measuredEnd - start, planned(), slowest, allowances),
           after.since(before),
-          (afterNanos - beforeNanos) * lanes.size(),
-          polls ? pollingAfter - pollingBefore : -1,
+          polls ? busyAfter - busyBefore : -1,
           planned(),
           plan.pace().warmupNanos(),
           Math.max(1e-9, (measuredEnd - measuredFrom) / 1e9),

@@ -35,6 +35,9 @@ public final class Attempt {
   long bodyBytes;
   int recordsOut;
   int recordsIn;
+  long rttMicros = NONE;
+  long retransmits;
+  long lost;
 
   /**
    * @param index in the schedule, from 0
@@ -167,6 +170,24 @@ public final class Attempt {
   /** Returns the TLS records read from the connection so far. */
   public int recordsIn() {
     return recordsIn;
+  }
+
+  /**
+   * Returns the kernel's smoothed round-trip time of the connection in microseconds (TCP_INFO,
+   * tcpi_rtt), or {@link #NONE} when the socket was closed before it could be asked.
+   */
+  public long rttMicros() {
+    return rttMicros;
+  }
+
+  /** Returns how many segments the client sent again on this connection, its SYN among them. */
+  public long retransmits() {
+    return retransmits;
+  }
+
+  /** Returns how many segments the kernel holds for lost at the end (tcpi_lost). */
+  public long lost() {
+    return lost;
   }
 
   /** Returns the length of the response's body so far. */

@@ -124,6 +124,22 @@ public final class Exchange extends ChannelInboundHandlerAdapter implements Chan
   }
 
   /**
+   * Notes what the kernel knows of the connection: round-trip time, segments sent again, segments
+   * lost. One system call, to be made when the attempt has its outcome and the socket is still
+   * open.
+   *
+   * @param info overwritten; a lane keeps one for all its connections
+   */
+  public void noteTcpInfo(EpollTcpInfo info) {
+    if (channel.isOpen()) {
+      ((EpollSocketChannel) channel).tcpInfo(info);
+      attempt.rttMicros = info.rtt();
+      attempt.retransmits = info.totalRetrans();
+      attempt.lost = info.lost();
+    }
+  }
+
+  /**
    * Returns the group as the TLS stack names it, while the engine lives; null before the handshake
    * is complete.
    */

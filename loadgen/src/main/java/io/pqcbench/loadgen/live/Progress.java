@@ -1,5 +1,7 @@
 package io.pqcbench.loadgen.live;
 
+import io.pqcbench.loadgen.verdict.Finding;
+import io.pqcbench.loadgen.verdict.Verdict;
 import java.io.PrintStream;
 import java.util.Locale;
 import org.HdrHistogram.Histogram;
@@ -88,6 +90,25 @@ public final class Progress {
     } else {
       out.println(line);
     }
+    out.flush();
+  }
+
+  /**
+   * Shows that a rule has begun to object.
+   *
+   * @param finding what it says; shown once, also in quiet runs
+   * @param seconds after the start of the run
+   */
+  public void finding(Finding finding, double seconds) {
+    clear();
+    out.printf(
+        Locale.ROOT,
+        "%4.0f s  %s %s: %s (limit %s)%n",
+        seconds,
+        finding.level() == Verdict.TRUSTED ? "note" : finding.level(),
+        finding.rule(),
+        finding.observed(),
+        finding.limit());
     out.flush();
   }
 

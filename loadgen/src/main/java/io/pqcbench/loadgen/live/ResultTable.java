@@ -5,6 +5,7 @@ import io.pqcbench.loadgen.bundle.Summary.PhaseSummary;
 import io.pqcbench.loadgen.handshake.Outcome;
 import io.pqcbench.loadgen.handshake.Phase;
 import io.pqcbench.loadgen.verdict.Finding;
+import io.pqcbench.loadgen.verdict.Tail;
 import io.pqcbench.loadgen.verdict.Verdict;
 import java.util.List;
 import java.util.Locale;
@@ -34,6 +35,10 @@ public final class ResultTable {
     text.append(String.format(Locale.ROOT, " %10s%n", "max"));
     for (Phase phase : Phase.ALL) {
       row(text, phase, summary.phases().get(phase.label()));
+    }
+    if (summary.phases().values().stream().anyMatch(phase -> !phase.doubts().isEmpty())) {
+      text.append(
+          "?  moves by more than its own interval when the disturbed samples are left out\n");
     }
     text.append('\n');
     line(
@@ -67,6 +72,8 @@ public final class ResultTable {
         polling(summary),
         mean(summary.allocatedBytesPerHandshake()),
         summary.collections());
+    machine(text, summary.machine());
+    tail(text, summary.tail());
     if (summary.valuesClamped() > 0) {
       line(
           text,
@@ -89,20 +96,24 @@ public final class ResultTable {
       line(
           text,
           "finding",
-          "%s [%s] %s (limit %s): %s",
+          "%s [%s, %s] %s%s (limit %s): %s",
           finding.rule(),
-          finding.level(),
+          finding.level() == Verdict.TRUSTED ? "note" : finding.level(),
+          finding.fault().name().toLowerCase(Locale.ROOT),
           finding.observed(),
+          finding.when().isEmpty() ? "" : ", worst at " + finding.when(),
           finding.limit(),
           finding.advice());
     }
     line(
         text,
         "verdict",
-        "%s%s (not looked at: %s)",
+        "%s%s%s",
         paint(Verdict.valueOf(summary.verdict())),
         summary.interrupted() ? ", interrupted" : "",
-        summary.notLookedAt());
+        summary.notReported().isEmpty()
+            ? ""
+            : " (not reported here: " + String.join(", ", summary.notReported()) + ")");
     return text.toString();
   }
 
@@ -116,7 +127,10 @@ public final class ResultTable {
           String.format(
               Locale.ROOT,
               " %10s",
-              value == null ? "n<" + Summary.samplesFor(percentile) : mean(value)));
+              value == null
+                  ? "n<" + Summary.samplesFor(percentile)
+                  : mean(value)
+                      + (values.doubts().containsKey(PhaseSummary.name(percentile)) ? "?" : "")));
     }
     text.append(String.format(Locale.ROOT, " %10s  %s%n", mean(values.max()), phase.text()));
   }
@@ -125,6 +139,70 @@ public final class ResultTable {
     text.append(String.format(Locale.ROOT, "%-10s ", name))
         .append(String.format(Locale.ROOT, format, values));
     text.append('\n');
+  }
+
+  private static void machine(StringBuilder text, Summary.MachineSummary machine) {
+    line(
+        text,
+        "machine",
+        "lane busy %s (busiest second %s), least idle processor %s, others' work %.2f processors,"
+            + " run delay %s, steal %.0f ms",
+        percent(machine.laneBusyShare()),
+        percent(machine.laneBusiestSecond()),
+        percent(machine.leastIdleShare()),
+        machine.otherCpus(),
+        percent(machine.runDelayShare()),
+        machine.stealMicros() / 1e3);
+    StringBuilder stops = new StringBuilder();
+    machine
+        .stops()
+        .forEach(
+            (source, stop) ->
+                stops
+                    .append(stops.isEmpty() ? "" : ", ")
+                    .append(
+                        String.format(
+                            Locale.ROOT,
+                            "%d %s (max %.2f ms)",
+                            stop.count(),
+                            source,
+                            stop.maxMicros() / 1e3)));
+    line(text, "stops", "%s", stops.isEmpty() ? "none" : stops);
+    line(
+        text,
+        "monitor",
+        "watching cost %s us CPU per handshake, %s of a processor",
+        mean(machine.monitorCpuMicrosPerHandshake()),
+        percent(machine.monitorCpuShare()));
+  }
+
+  private static void tail(StringBuilder text, Tail.Report tail) {
+    if (tail.count() == 0) {
+      return;
+    }
+    line(
+        text,
+        "tail",
+        "the slowest %d from %.1f us on, planned in %d distinct seconds; shape: %s",
+        tail.count(),
+        tail.fromMicros(),
+        tail.distinctSeconds(),
+        tail.shape());
+    for (Tail.Share share : tail.causes()) {
+      line(
+          text,
+          "",
+          "%s %s (%d, %s), e.g. %s",
+          percent(share.share()),
+          share.cause(),
+          share.count(),
+          share.fault().name().toLowerCase(Locale.ROOT),
+          share.example());
+    }
+  }
+
+  private static String percent(double share) {
+    return Double.isNaN(share) ? "-" : String.format(Locale.ROOT, "%.1f %%", share * 100);
   }
 
   private static String polling(Summary summary) {

@@ -21,7 +21,7 @@ import java.util.List;
  * @param steal ready to run while the hypervisor ran something else; -1 if the kernel has no such
  *     column (before 2.6.11). What a 0 is worth, {@link StealReport} tells.
  */
-record CpuTimes(
+public record CpuTimes(
     int cpu,
     long user,
     long nice,
@@ -92,6 +92,20 @@ record CpuTimes(
       columns[i] = i == STEAL ? ProcText.ABSENT : 0;
     }
     return count > 0;
+  }
+
+  /** Returns the ticks since an earlier reading of the same CPU. */
+  CpuTimes since(CpuTimes earlier) {
+    return new CpuTimes(
+        cpu,
+        user - earlier.user,
+        nice - earlier.nice,
+        system - earlier.system,
+        idle - earlier.idle,
+        iowait - earlier.iowait,
+        irq - earlier.irq,
+        softirq - earlier.softirq,
+        steal < 0 || earlier.steal < 0 ? ProcText.ABSENT : steal - earlier.steal);
   }
 
   /** Returns all ticks; steal that is not reported counts as none. */

@@ -26,7 +26,7 @@ package io.pqcbench.loadgen.monitor;
  *     online, of the whole machine
  * @param softnetSqueezed how often a CPU ended its round of receiving with work left; likewise
  */
-record NetCounters(
+public record NetCounters(
     long retransSegs,
     long outSegs,
     long attemptFails,
@@ -113,6 +113,32 @@ record NetCounters(
         timeWait,
         difference(softnetDropped, earlier.softnetDropped),
         difference(softnetSqueezed, earlier.softnetSqueezed));
+  }
+
+  /** Returns the sum of two spans' counters, and the larger of their gauges. */
+  NetCounters plus(NetCounters other) {
+    return new NetCounters(
+        sum(retransSegs, other.retransSegs),
+        sum(outSegs, other.outSegs),
+        sum(attemptFails, other.attemptFails),
+        sum(synRetrans, other.synRetrans),
+        sum(timeouts, other.timeouts),
+        sum(delayedAcks, other.delayedAcks),
+        sum(lossProbes, other.lossProbes),
+        sum(listenOverflows, other.listenOverflows),
+        sum(listenDrops, other.listenDrops),
+        sum(reqQFullDrop, other.reqQFullDrop),
+        Math.max(socketsUsed, other.socketsUsed),
+        Math.max(tcpInUse, other.tcpInUse),
+        Math.max(orphans, other.orphans),
+        Math.max(timeWait, other.timeWait),
+        sum(softnetDropped, other.softnetDropped),
+        sum(softnetSqueezed, other.softnetSqueezed));
+  }
+
+  /** An unknown part is left out of a sum; two are unknown. */
+  private static long sum(long a, long b) {
+    return a < 0 ? b : b < 0 ? a : a + b;
   }
 
   private static long difference(long now, long earlier) {

@@ -7,7 +7,7 @@ import java.util.List;
  * same whether nothing was stolen or nobody counts, and a verdict must not take the one for the
  * other.
  */
-enum StealReport {
+public enum StealReport {
   /** The kernel counts steal: a 0 during the run means that nothing was stolen. */
   REPORTED,
 

@@ -7,10 +7,10 @@ import java.util.List;
  * the kernel cuts to 15 characters (TASK_COMM_LEN, include/linux/sched.h). The names are those of
  * HotSpot, JDK 17 to 25.
  */
-final class ThreadRoles {
+public final class ThreadRoles {
 
   /** What a thread is there for. */
-  enum Role {
+  public enum Role {
     /** Drives the load. */
     LANE,
     /** Watches how late a thread is that has nothing else to do. */
@@ -23,6 +23,8 @@ final class ThreadRoles {
     GC,
     /** Safepoints and the virtual machine's clock; with the serial collector also collecting. */
     VM,
+    /** A thread of another process that is to be watched, such as the server's. */
+    WATCHED,
     /** Anything else. */
     OTHER
   }

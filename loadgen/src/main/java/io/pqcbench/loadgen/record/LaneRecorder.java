@@ -22,6 +22,7 @@ public final class LaneRecorder {
   public static final int SIGNIFICANT_DIGITS = 3;
 
   private final int lane;
+  private final long start;
   private final long measuredFrom;
   private final long highest;
   private final SingleWriterRecorder[] warmup = new SingleWriterRecorder[Phase.ALL.size()];
@@ -31,19 +32,26 @@ public final class LaneRecorder {
   private final Queue<SampleBlock> empty = new ConcurrentLinkedQueue<>();
   private SampleBlock current;
 
+  /** Starts by slot of the {@link Timeline}; published by {@link #started}. */
+  private final int[] startedIn;
+
   private final AtomicLong started = new AtomicLong();
   private final AtomicLong finished = new AtomicLong();
   private final AtomicLong clamped = new AtomicLong();
 
   /**
    * @param lane from 0
+   * @param start of the run, on its clock
+   * @param lengthNanos of the run with its drain: starts after it are counted in its last slot
    * @param measuredFrom attempts that are planned before this instant of the run's clock belong to
    *     the warm-up
    * @param highest the largest value that is told apart, in nanoseconds; larger ones are recorded
    *     as this and counted
    */
-  public LaneRecorder(int lane, long measuredFrom, long highest) {
+  public LaneRecorder(int lane, long start, long lengthNanos, long measuredFrom, long highest) {
     this.lane = lane;
+    this.start = start;
+    this.startedIn = new int[(int) Math.min(lengthNanos / Timeline.SLOT_NANOS, 1 << 28) + 1];
     this.measuredFrom = measuredFrom;
     this.highest = highest;
     for (int i = 0; i < measured.length; i++) {
@@ -53,8 +61,14 @@ public final class LaneRecorder {
     current = new SampleBlock(lane);
   }
 
-  /** Counts an attempt that was started just now. */
-  public void started() {
+  /**
+   * Counts an attempt that was started.
+   *
+   * @param nanos when, on the run's clock
+   */
+  public void started(long nanos) {
+    long slot = Math.max(0, nanos - start) / Timeline.SLOT_NANOS;
+    startedIn[(int) Math.min(slot, startedIn.length - 1)]++;
     started.lazySet(started.getPlain() + 1);
   }
 
@@ -109,6 +123,20 @@ public final class LaneRecorder {
   /** Returns how many attempts were started; any thread. */
   public long startedCount() {
     return started.getAcquire();
+  }
+
+  /**
+   * Returns how many attempts were started in the slots from {@code from} to before {@code to}; any
+   * thread.
+   */
+  long started(int from, int to) {
+    long sum = 0;
+    if (started.getAcquire() > 0) {
+      for (int i = Math.max(0, from); i < Math.min(to, startedIn.length); i++) {
+        sum += startedIn[i];
+      }
+    }
+    return sum;
   }
 
   /** Returns how many attempts have an outcome, without the skipped; any thread. */

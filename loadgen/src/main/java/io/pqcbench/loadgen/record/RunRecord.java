@@ -1,6 +1,5 @@
 package io.pqcbench.loadgen.record;
 
-import io.pqcbench.loadgen.handshake.Attempt;
 import io.pqcbench.loadgen.handshake.Milestone;
 import io.pqcbench.loadgen.handshake.Outcome;
 import io.pqcbench.loadgen.handshake.Phase;
@@ -29,7 +28,8 @@ public final class RunRecord {
   private final long[] outcomes = new long[Outcome.values().length];
   private final long[] warmupOutcomes = new long[outcomes.length];
   private final Map<ErrorKey, ErrorCount> errors = new TreeMap<>();
-  private final Timeline timeline = new Timeline();
+  private final Timeline timeline;
+  private long retransmitting;
   private final ByteTotals bytes = new ByteTotals();
 
   /** Which failures are counted together. */
@@ -95,6 +95,7 @@ public final class RunRecord {
     this.measuredFrom = measuredFrom;
     this.highest = highest;
     this.lanes = List.copyOf(lanes);
+    this.timeline = new Timeline(this.lanes);
     for (int i = 0; i < lanes.size(); i++) {
       scratch.add(new Histogram[Phase.ALL.size() * 2]);
     }
@@ -138,11 +139,11 @@ public final class RunRecord {
       boolean measured = planned >= measuredFrom;
       Outcome outcome = block.outcome(row);
       (measured ? outcomes : warmupOutcomes)[outcome.ordinal()]++;
-      timeline.add(
-          planned - start,
-          relative(block.at(row, Milestone.STARTED)),
-          relative(block.at(row, Milestone.DONE)));
       if (outcome == Outcome.SUCCESS) {
+        timeline.done(block.at(row, Milestone.DONE) - start);
+        if (block.retransmits(row) > 0 && measured) {
+          retransmitting++;
+        }
         if (measured) {
           bytes.attempts++;
           bytes.handshakeOut += block.handshakeBytesOut(row);
@@ -154,10 +155,6 @@ public final class RunRecord {
         count(block, row, outcome, planned - start);
       }
     }
-  }
-
-  private long relative(long instant) {
-    return instant == Attempt.UNSET ? Attempt.UNSET : instant - start;
   }
 
   private void count(SampleBlock block, int row, Outcome outcome, long planned) {
@@ -226,6 +223,11 @@ public final class RunRecord {
   /** Returns how many attempts failed or were skipped so far, with the warm-up. */
   public long failures() {
     return allCount() - all(Outcome.SUCCESS);
+  }
+
+  /** Returns on how many connections of measured successes the client sent a segment again. */
+  public long retransmitting() {
+    return retransmitting;
   }
 
   /** Returns the failures by class, phase and detail. */

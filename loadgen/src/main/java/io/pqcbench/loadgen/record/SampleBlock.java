@@ -32,7 +32,10 @@ public final class SampleBlock {
   private static final int BODY = IN + 1;
   private static final int RECORDS_OUT = BODY + 1;
   private static final int RECORDS_IN = RECORDS_OUT + 1;
-  private static final int COLUMNS = RECORDS_IN + 1;
+  private static final int RTT = RECORDS_IN + 1;
+  private static final int RETRANSMITS = RTT + 1;
+  private static final int LOST = RETRANSMITS + 1;
+  private static final int COLUMNS = LOST + 1;
 
   private final int lane;
   private final long[] cells = new long[ROWS * COLUMNS];
@@ -69,6 +72,9 @@ public final class SampleBlock {
     cells[row + BODY] = attempt.bodyBytes();
     cells[row + RECORDS_OUT] = attempt.recordsOut();
     cells[row + RECORDS_IN] = attempt.recordsIn();
+    cells[row + RTT] = attempt.rttMicros();
+    cells[row + RETRANSMITS] = attempt.retransmits();
+    cells[row + LOST] = attempt.lost();
     failures[rows] = attempt.failure();
     rows++;
   }
@@ -167,6 +173,21 @@ public final class SampleBlock {
   /** Returns the TLS records read. */
   public long recordsIn(int row) {
     return cell(row, RECORDS_IN);
+  }
+
+  /** Returns the kernel's round-trip time in microseconds, or {@link Attempt#NONE}. */
+  public long rttMicros(int row) {
+    return cell(row, RTT);
+  }
+
+  /** Returns the segments that the client sent again, its SYN among them. */
+  public long retransmits(int row) {
+    return cell(row, RETRANSMITS);
+  }
+
+  /** Returns the segments that the kernel held for lost at the end. */
+  public long lost(int row) {
+    return cell(row, LOST);
   }
 
   /** Returns what was thrown; null if nothing was. */

@@ -1,7 +1,7 @@
 package io.pqcbench.loadgen.record;
 
-import io.pqcbench.loadgen.handshake.Attempt;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Counts by tenths of a second. A run's average hides a stall and the burst that follows it; these
@@ -12,24 +12,34 @@ public final class Timeline {
   /** Length of a slot in nanoseconds. */
   public static final long SLOT_NANOS = 100_000_000L;
 
+  private final List<LaneRecorder> lanes;
   private int[] planned = new int[1024];
-  private int[] started = new int[1024];
   private int[] done = new int[1024];
   private int slots;
 
+  Timeline(List<LaneRecorder> lanes) {
+    this.lanes = lanes;
+  }
+
   /**
-   * Adds an attempt; instants in nanoseconds after the start of the run, or {@link Attempt#UNSET}.
+   * Counts an arrival of the schedule.
+   *
+   * @param nanos after the start of the run; not negative
    */
-  void add(long plannedNanos, long startedNanos, long doneNanos) {
-    planned = count(planned, plannedNanos);
-    started = count(started, startedNanos);
-    done = count(done, doneNanos);
+  public void planned(long nanos) {
+    planned = count(planned, nanos);
+  }
+
+  /**
+   * Counts a success.
+   *
+   * @param nanos after the start of the run; not negative
+   */
+  void done(long nanos) {
+    done = count(done, nanos);
   }
 
   private int[] count(int[] counts, long nanos) {
-    if (nanos == Attempt.UNSET || nanos < 0) {
-      return counts;
-    }
     int slot = (int) Math.min(nanos / SLOT_NANOS, Integer.MAX_VALUE - 8);
     int[] fitting =
         slot < counts.length
@@ -40,7 +50,7 @@ public final class Timeline {
     return fitting;
   }
 
-  /** Returns the number of slots up to the last one in which something happened. */
+  /** Returns the number of slots up to the last one in which something was planned or done. */
   public int slots() {
     return slots;
   }
@@ -52,7 +62,11 @@ public final class Timeline {
 
   /** Returns how many attempts were started in the slots from {@code from} to before {@code to}. */
   public long started(int from, int to) {
-    return sum(started, from, to);
+    long sum = 0;
+    for (LaneRecorder lane : lanes) {
+      sum += lane.started(from, to);
+    }
+    return sum;
   }
 
   /** Returns how many attempts succeeded in the slots from {@code from} to before {@code to}. */

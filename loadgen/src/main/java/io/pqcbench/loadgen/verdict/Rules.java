@@ -1,24 +1,29 @@
 package io.pqcbench.loadgen.verdict;
 
+import static io.pqcbench.loadgen.verdict.Verdict.INVALID;
+import static io.pqcbench.loadgen.verdict.Verdict.SATURATED;
+import static io.pqcbench.loadgen.verdict.Verdict.SUSPECT;
+import static io.pqcbench.loadgen.verdict.Verdict.TRUSTED;
+
 import io.pqcbench.loadgen.handshake.Outcome;
 import io.pqcbench.loadgen.handshake.Phase;
+import io.pqcbench.loadgen.monitor.Disturbance.Source;
+import io.pqcbench.loadgen.monitor.MachineRecord;
+import io.pqcbench.loadgen.monitor.NetCounters;
 import io.pqcbench.loadgen.record.RunRecord;
 import io.pqcbench.loadgen.record.Timeline;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import org.HdrHistogram.Histogram;
 
 /**
- * Every rule and every threshold. They look at what was recorded; what else went on on the machine
- * (steal, run delay, collector) they do not see yet, and {@link #NOT_LOOKED_AT} says so wherever a
- * verdict is printed.
+ * Every rule and every threshold. Rules look at tenths of a second, seconds and percentiles of the
+ * measured part, never at the run's average alone. Limits without a source are this project's own.
  */
 public final class Rules {
-
-  /** What no rule looks at. */
-  public static final String NOT_LOOKED_AT =
-      "steal, run delay, collector and safepoint pauses, network counters";
 
   /**
    * Lancet accepts 0.90 to 1.10 (lancet-tool, coordinator); a fixed rate on an idle machine has no
@@ -35,7 +40,7 @@ public final class Rules {
   /** So many seconds out of tolerance are a client that cannot keep up, and not one stall. */
   private static final double SECONDS_SATURATED = 0.05;
 
-  /** One in a thousand: fewer cannot move a p99. */
+  /** One in a thousand: fewer cannot move a p99. RFC 9411 allows one in 100,000. */
   private static final double SKIPPED_LIMIT = 0.001;
 
   private static final double ERROR_LIMIT = 0.001;
@@ -48,64 +53,196 @@ public final class Rules {
   /** With fewer, what is in flight at the two ends weighs too much. */
   private static final long TREND_MIN_ARRIVALS = 500;
 
+  /** Attempts in flight of the last third over those of the first, at least so many more. */
+  private static final double IN_FLIGHT_GROWTH = 1.5;
+
+  private static final double IN_FLIGHT_MORE = 10;
+
+  /** Of the seconds that follow each other, so many must grow: noise has half. */
+  private static final double IN_FLIGHT_RISING = 0.6;
+
+  private static final int IN_FLIGHT_MIN_SECONDS = 6;
+
   /** A lateness of the client's own that stands in the response's tail. */
   private static final long LAG_MAX_NANOS = 10_000_000L;
 
-  private Rules() {}
+  /**
+   * Above this share of a lane's time arrivals queue for it: W = rho S / (2 (1 - rho)) is half a
+   * service time (M/D/1).
+   */
+  private static final double LANE_BUSY = 0.5;
 
-  /** The verdict and what speaks against the run. */
+  /** So many seconds above {@link MachineRecord#BUSY_SECOND} are saturation. */
+  private static final double BUSY_SECONDS_SATURATED = 0.1;
+
+  /** A client that spends less than this on its lanes, punctually, has room to spare. */
+  private static final double CLIENT_IDLE = 0.6;
+
+  /** Hyperfoil's IDLE_THRESHOLD, over its five seconds (CpuWatchdog). */
+  private static final double CPU_IDLE = 0.2;
+
+  /** A tenth of a second in which a lane waited longer than this for a processor. */
+  private static final long RUN_DELAY_WINDOW_NANOS = 20_000_000L;
+
+  private static final double RUN_DELAY_SHARE = 0.02;
+
+  /** A cause that explains so much of the slowest hundredth shapes the p99. */
+  private static final double TAIL_SHARE = 0.1;
+
+  /** A single stop that is longer stands in the tail of any run. */
+  private static final long STOP_MAX_NANOS = 10_000_000L;
+
+  private static final double UNEXPLAINED_LIMIT = 0.2;
+
+  /** In a run of fewer seconds every tail is in few of them. */
+  private static final double CLUSTER_MIN_SECONDS = 10;
+
+  private static final double RETRANSMIT_LIMIT = 0.001;
+
+  /** They are slow, coarse, or emulated (Documentation/timers, xen: hypercalls). */
+  private static final Set<String> BAD_CLOCKS =
+      Set.of("xen", "hpet", "acpi_pm", "jiffies", "refined-jiffies");
+
+  private static final double CLOCK_COST_NANOS = 1_000;
+
+  /** The kernel's delayed acknowledgement with the blur of its ticks; see {@link Attribution}. */
+  private static final double DELAYED_ACK_FROM_MICROS = 36_000;
+
+  private static final double DELAYED_ACK_TO_MICROS = 46_000;
+
+  private final Evidence evidence;
+  private final RunRecord record;
+  private final MachineRecord machine;
+  private final List<Finding> findings = new ArrayList<>();
+  private final long planned;
+  private final boolean clientHasRoom;
+
+  private Rules(Evidence evidence) {
+    this.evidence = evidence;
+    this.record = evidence.record();
+    this.machine = evidence.machine();
+    this.planned = record.measuredCount();
+    this.clientHasRoom = clientHasRoom();
+  }
+
+  /** The verdict and what speaks against the run, the gravest first. */
   public record Judgement(Verdict verdict, List<Finding> findings) {}
 
-  /**
-   * Judges the measured part of a run.
-   *
-   * @param record what was recorded
-   * @param warmupNanos length of the part that is not measured
-   * @param durationNanos length of the whole run as planned
-   * @param scheduled arrivals of the whole run, each of which must have an outcome
-   * @param interrupted whether it was stopped before its end
-   */
-  public static Judgement judge(
-      RunRecord record, long warmupNanos, long durationNanos, long scheduled, boolean interrupted) {
-    List<Finding> findings = new ArrayList<>();
-    long planned = record.measuredCount();
-    long successes = record.measured(Outcome.SUCCESS);
-    if (successes == 0) {
-      findings.add(
-          new Finding(
-              "no-success",
-              Verdict.INVALID,
-              "0 of " + planned + " succeeded",
-              "at least 1",
-              planned == 0 ? "let it run longer than its warm-up" : "see the errors"));
+  /** Judges the measured part of a run, or what there is of it so far. */
+  public static Judgement judge(Evidence evidence) {
+    return new Rules(evidence).judgement();
+  }
+
+  private Judgement judgement() {
+    if (!evidence.live()) {
+      completeness();
     }
-    if (record.allCount() != scheduled) {
-      findings.add(
-          new Finding(
-              "unaccounted",
-              Verdict.INVALID,
-              record.allCount() + " of " + scheduled + " arrivals have an outcome",
-              "all",
-              "this is a defect of loadgen, please report it"));
-    }
-    wrongHandshakes(record, findings);
-    errors(record, planned, interrupted, findings);
+    clock();
     if (planned > 0) {
-      skipped(record, planned, findings);
-      perSecond(record.timeline(), warmupNanos, durationNanos, interrupted, findings);
-      trend(record.timeline(), warmupNanos, durationNanos, interrupted, findings);
-      lag(record, findings);
+      wrongHandshakes();
+      boolean targetFull = trend();
+      errors(targetFull);
+      skipped();
+      perSecond();
+      lag();
+      lanes();
+      processors();
+      stops();
+      network();
+      tail();
     }
-    Verdict verdict = Verdict.TRUSTED;
-    for (Finding finding : findings) {
-      if (finding.level().compareTo(verdict) > 0) {
-        verdict = finding.level();
-      }
-    }
+    findings.sort((a, b) -> b.level().compareTo(a.level()));
+    Verdict verdict = findings.isEmpty() ? TRUSTED : findings.get(0).level();
     return new Judgement(verdict, List.copyOf(findings));
   }
 
-  private static void wrongHandshakes(RunRecord record, List<Finding> findings) {
+  private void add(
+      String rule, Verdict level, Fault fault, String observed, String limit, String advice) {
+    add(rule, level, fault, observed, limit, "", advice);
+  }
+
+  private void add(
+      String rule,
+      Verdict level,
+      Fault fault,
+      String observed,
+      String limit,
+      String when,
+      String advice) {
+    findings.add(new Finding(rule, level, fault, observed, limit, when, advice));
+  }
+
+  /**
+   * A client that works little, starts on time and is not kept from running cannot be what the
+   * attempts wait for.
+   */
+  private boolean clientHasRoom() {
+    Histogram lag = record.total(Phase.LAG);
+    boolean punctual =
+        lag.getTotalCount() > 0
+            ? lag.getValueAtPercentile(99) <= LAG_MAX_NANOS
+            : machine.behind().max() <= LAG_MAX_NANOS;
+    double busy = machine.laneBusyShare();
+    return punctual
+        && (Double.isNaN(busy) || busy < CLIENT_IDLE)
+        && machine.throttled().count() == 0;
+  }
+
+  private void completeness() {
+    if (record.measured(Outcome.SUCCESS) == 0) {
+      add(
+          "no-success",
+          INVALID,
+          planned == 0 ? Fault.CLIENT : Fault.SERVER,
+          "0 of " + planned + " succeeded",
+          "at least 1",
+          planned == 0 ? "let it run longer than its warm-up" : "see the errors");
+    }
+    if (record.allCount() != evidence.scheduled()) {
+      add(
+          "unaccounted",
+          INVALID,
+          Fault.CLIENT,
+          record.allCount() + " of " + evidence.scheduled() + " arrivals have an outcome",
+          "all",
+          "this is a defect of loadgen, please report it");
+    }
+  }
+
+  private void clock() {
+    Evidence.Conditions conditions = evidence.conditions();
+    if (conditions.clocksource() != null && BAD_CLOCKS.contains(conditions.clocksource())) {
+      add(
+          "clocksource",
+          INVALID,
+          Fault.MACHINE,
+          conditions.clocksource(),
+          "tsc, kvm-clock, arch_sys_counter or another fast one",
+          "choose another in /sys/devices/system/clocksource, or another machine");
+    }
+    if (conditions.clockCostNanos() > CLOCK_COST_NANOS) {
+      add(
+          "clock-cost",
+          INVALID,
+          Fault.MACHINE,
+          String.format(Locale.ROOT, "%.0f ns to read the clock", conditions.clockCostNanos()),
+          String.format(Locale.ROOT, "%.0f ns", CLOCK_COST_NANOS),
+          "each attempt reads it ten times: use a machine with a fast clock");
+    }
+    MachineRecord.Tally steps = machine.disturbances(Source.CLOCK_STEP);
+    if (steps.count() > 0) {
+      add(
+          "clock-step",
+          TRUSTED,
+          Fault.MACHINE,
+          "the wall clock was set " + steps.count() + " times",
+          "0",
+          seconds(steps.maxAt()),
+          "no latency depends on it, but files of other machines do not line up: let NTP settle");
+    }
+  }
+
+  private void wrongHandshakes() {
     for (Outcome wrong :
         List.of(
             Outcome.WRONG_GROUP,
@@ -115,87 +252,124 @@ public final class Rules {
             Outcome.CERTIFICATE_CHANGED)) {
       long count = record.measured(wrong);
       if (count > 0) {
-        findings.add(
-            new Finding(
-                wrong.name().toLowerCase(Locale.ROOT).replace('_', '-'),
-                Verdict.INVALID,
-                count + " handshakes: " + wrong.text(),
-                "0",
-                wrong == Outcome.HELLO_RETRY
-                    ? "offer a group that the server prefers, so that no extra round trip is"
-                        + " measured"
-                    : "make the server negotiate one thing only, or name what is expected"));
+        add(
+            name(wrong),
+            INVALID,
+            Fault.SERVER,
+            count + " handshakes: " + wrong.text(),
+            "0",
+            wrong == Outcome.HELLO_RETRY
+                ? "offer a group that the server prefers, so that no extra round trip is measured"
+                : "make the server negotiate one thing only, or name what is expected");
       }
     }
   }
 
-  private static void errors(
-      RunRecord record, long planned, boolean interrupted, List<Finding> findings) {
+  private void errors(boolean targetFull) {
     for (Outcome outcome : Outcome.values()) {
-      boolean judgedElsewhere =
-          switch (outcome) {
-            case SUCCESS,
-                SKIPPED,
-                WRONG_GROUP,
-                WRONG_CIPHER,
-                RESUMED,
-                HELLO_RETRY,
-                CERTIFICATE_CHANGED ->
-                true;
-            default -> false;
-          };
       long count = record.measured(outcome);
       // An interruption itself abandons what is in flight.
-      boolean expected = interrupted && outcome == Outcome.ABANDONED;
-      if (!judgedElsewhere && !expected && count > planned * ERROR_LIMIT) {
-        boolean ours = outcome == Outcome.NO_PORT || outcome == Outcome.NO_FD;
-        findings.add(
-            new Finding(
-                outcome.name().toLowerCase(Locale.ROOT).replace('_', '-'),
-                ours ? Verdict.SATURATED : Verdict.INVALID,
+      boolean expected = evidence.interrupted() && outcome == Outcome.ABANDONED;
+      if (expected || count <= planned * ERROR_LIMIT) {
+        continue;
+      }
+      switch (outcome) {
+        case SUCCESS,
+            SKIPPED,
+            WRONG_GROUP,
+            WRONG_CIPHER,
+            RESUMED,
+            HELLO_RETRY,
+            CERTIFICATE_CHANGED -> {
+          // Judged by other rules.
+        }
+        case NO_PORT ->
+            add(
+                name(outcome),
+                SATURATED,
+                Fault.CLIENT,
                 percent(count, planned) + " of attempts: " + outcome.text(),
                 percent(ERROR_LIMIT),
-                ours
-                    ? "the client's fault: see the warnings before the run"
-                    : "see the errors, and the server's log"));
+                "the client's fault: --close rst, more --source-address, or sysctl"
+                    + " net.ipv4.ip_local_port_range='1024 65535'");
+        case NO_FD ->
+            add(
+                name(outcome),
+                SATURATED,
+                Fault.CLIENT,
+                percent(count, planned) + " of attempts: " + outcome.text(),
+                percent(ERROR_LIMIT),
+                "the client's fault: ulimit -n 65536");
+        case TCP_TIMEOUT, TLS_TIMEOUT, HTTP_TIMEOUT, ABANDONED ->
+            add(
+                name(outcome),
+                targetFull ? SUSPECT : INVALID,
+                clientHasRoom ? Fault.SERVER : Fault.CLIENT,
+                percent(count, planned) + " of attempts: " + outcome.text(),
+                percent(ERROR_LIMIT),
+                "latencies are those of the attempts that made it; see the errors, and the"
+                    + " server's log");
+        default ->
+            add(
+                name(outcome),
+                INVALID,
+                Fault.SERVER,
+                percent(count, planned) + " of attempts: " + outcome.text(),
+                percent(ERROR_LIMIT),
+                "see the errors, and the server's log");
       }
     }
   }
 
-  private static void skipped(RunRecord record, long planned, List<Finding> findings) {
+  private void skipped() {
     long skipped = record.measured(Outcome.SKIPPED);
-    if (skipped > planned * SKIPPED_LIMIT) {
-      findings.add(
-          new Finding(
-              "skipped",
-              Verdict.SATURATED,
-              percent(skipped, planned) + " of arrivals were not started",
-              percent(SKIPPED_LIMIT),
-              "the target, or this client, does not keep up with the rate: lower it, or raise"
-                  + " --max-in-flight"));
+    if (skipped <= planned * SKIPPED_LIMIT) {
+      return;
+    }
+    String observed = percent(skipped, planned) + " of arrivals were not started";
+    if (evidence.conditions().fewDescriptors()) {
+      add(
+          "descriptors",
+          SATURATED,
+          Fault.CLIENT,
+          observed + ", the limit of open files leaves no room for more",
+          percent(SKIPPED_LIMIT),
+          "ulimit -n 65536");
+    } else if (clientHasRoom) {
+      add(
+          "skipped",
+          INVALID,
+          Fault.SERVER,
+          observed + ", as many as allowed were waiting for the target",
+          percent(SKIPPED_LIMIT),
+          "the target cannot serve the rate: lower it, or raise --max-in-flight to see the queue");
+    } else {
+      add(
+          "skipped",
+          SATURATED,
+          Fault.CLIENT,
+          observed,
+          percent(SKIPPED_LIMIT),
+          "this client does not keep up with the rate: lower it, or give it more CPU");
     }
   }
 
-  private static void perSecond(
-      Timeline timeline,
-      long warmupNanos,
-      long durationNanos,
-      boolean interrupted,
-      List<Finding> findings) {
+  private void perSecond() {
+    Timeline timeline = record.timeline();
     int slots = (int) (1_000_000_000L / Timeline.SLOT_NANOS);
-    int first = (int) ((warmupNanos + 999_999_999L) / 1_000_000_000L);
-    int end = (int) (interrupted ? timeline.slots() / slots : durationNanos / 1_000_000_000L);
+    int first = (int) ((evidence.fromNanos() + 999_999_999L) / 1_000_000_000L);
+    int end = (int) (evidence.toNanos() / 1_000_000_000L);
     int seconds = 0;
     int off = 0;
     double worst = 0;
     int worstAt = -1;
     for (int second = first; second < end; second++) {
-      long planned = timeline.planned(second * slots, (second + 1) * slots);
+      long due = timeline.planned(second * slots, (second + 1) * slots);
       long started = timeline.started(second * slots, (second + 1) * slots);
-      double deviation = Math.abs(started - planned) / (double) Math.max(1, planned);
+      double deviation = Math.abs(started - due) / (double) Math.max(1, due);
       seconds++;
       // One arrival across the border of two seconds is no deviation, however low the rate.
-      if (deviation > SECOND_TOLERANCE && Math.abs(started - planned) > 1) {
+      if (deviation > SECOND_TOLERANCE && Math.abs(started - due) > 1) {
         off++;
       }
       if (deviation > worst) {
@@ -203,90 +377,426 @@ public final class Rules {
         worstAt = second;
       }
     }
-    if (off > 0) {
-      long planned = timeline.planned(worstAt * slots, (worstAt + 1) * slots);
+    long skipped = record.measured(Outcome.SKIPPED);
+    boolean skips = skipped > planned * SKIPPED_LIMIT && clientHasRoom;
+    if (off > 0 && !skips) {
+      long due = timeline.planned(worstAt * slots, (worstAt + 1) * slots);
       long started = timeline.started(worstAt * slots, (worstAt + 1) * slots);
       boolean saturated = off > Math.max(1, seconds * SECONDS_SATURATED);
-      findings.add(
-          new Finding(
-              "rate-per-second",
-              saturated ? Verdict.SATURATED : Verdict.SUSPECT,
-              off
-                  + " of "
-                  + seconds
-                  + " seconds off, the worst at "
-                  + worstAt
-                  + " s: "
-                  + started
-                  + " of "
-                  + planned
-                  + " started",
-              percent(SECOND_TOLERANCE) + " in each second",
-              "the client was stalled or starved: give it an idle machine, or lower the rate"));
+      add(
+          "rate-per-second",
+          saturated ? SATURATED : SUSPECT,
+          Fault.CLIENT,
+          off
+              + " of "
+              + seconds
+              + " seconds off, the worst: "
+              + started
+              + " of "
+              + due
+              + " started",
+          percent(SECOND_TOLERANCE) + " in each second",
+          worstAt + " s",
+          "the client was stalled or starved: give it an idle machine, or lower the rate");
     }
-    long planned = timeline.planned(first * slots, end * slots);
+    long due = timeline.planned(first * slots, end * slots);
     long started = timeline.started(first * slots, end * slots);
-    if (planned > 0 && Math.abs(started - planned) > Math.max(1, planned * ACHIEVED_TOLERANCE)) {
-      findings.add(
-          new Finding(
-              "achieved-rate",
-              Verdict.SATURATED,
-              started + " of " + planned + " started in time",
-              percent(ACHIEVED_TOLERANCE),
-              "lower the rate, or give the client more CPU"));
+    if (due > 0 && !skips && Math.abs(started - due) > Math.max(1, due * ACHIEVED_TOLERANCE)) {
+      add(
+          "achieved-rate",
+          SATURATED,
+          Fault.CLIENT,
+          started + " of " + due + " started in time",
+          percent(ACHIEVED_TOLERANCE),
+          "lower the rate, or give the client more CPU");
     }
   }
 
-  private static void trend(
-      Timeline timeline,
-      long warmupNanos,
-      long durationNanos,
-      boolean interrupted,
-      List<Finding> findings) {
-    int first = (int) ((warmupNanos + Timeline.SLOT_NANOS - 1) / Timeline.SLOT_NANOS);
-    int end = (int) Math.min(timeline.slots(), durationNanos / Timeline.SLOT_NANOS);
+  /**
+   * Looks for a queue that grows, and says at which side.
+   *
+   * @return whether it is the target's
+   */
+  private boolean trend() {
+    Timeline timeline = record.timeline();
+    int first = (int) ((evidence.fromNanos() + Timeline.SLOT_NANOS - 1) / Timeline.SLOT_NANOS);
+    int end = (int) (evidence.toNanos() / Timeline.SLOT_NANOS);
     int from = first + (end - first) / 3;
-    long planned = timeline.planned(from, end);
-    if (interrupted || planned < TREND_MIN_ARRIVALS) {
-      return;
+    long due = timeline.planned(from, end);
+    double done = timeline.done(from, end) / (double) Math.max(1, due);
+    boolean falling = due >= TREND_MIN_ARRIVALS && done < TREND_LIMIT;
+    String growth = inFlightGrowth();
+    if (!falling && growth == null) {
+      return false;
     }
-    double done = timeline.done(from, end) / (double) planned;
-    if (done < TREND_LIMIT) {
-      findings.add(
-          new Finding(
-              "completion-trend",
-              Verdict.SATURATED,
-              percent(done) + " of the arrivals of the last two thirds were done in them",
-              "at least " + percent(TREND_LIMIT),
-              "a queue is growing, at the target or here, or attempts fail: lower the rate"));
+    if (clientHasRoom) {
+      add(
+          "target-saturated",
+          TRUSTED,
+          Fault.SERVER,
+          (falling
+                  ? percent(done) + " of the arrivals of the last two thirds were done in them"
+                  : "")
+              + (falling && growth != null ? "; " : "")
+              + (growth != null ? growth : ""),
+          "at least " + percent(TREND_LIMIT) + ", and no growing queue",
+          "the target cannot serve the rate, and the client has room: a latency depends on how long"
+              + " the run is, the completed rate is what the target can do");
+      return true;
     }
+    if (falling) {
+      add(
+          "completion-trend",
+          SATURATED,
+          Fault.CLIENT,
+          percent(done) + " of the arrivals of the last two thirds were done in them",
+          "at least " + percent(TREND_LIMIT),
+          "a queue is growing here: lower the rate, or give the client more CPU");
+    }
+    if (growth != null) {
+      add(
+          "in-flight-trend",
+          SATURATED,
+          Fault.CLIENT,
+          growth,
+          "no growth",
+          "a queue is growing here: lower the rate, or give the client more CPU");
+    }
+    return false;
   }
 
-  private static void lag(RunRecord record, List<Finding> findings) {
+  private String inFlightGrowth() {
+    int seconds = machine.seconds();
+    if (seconds < IN_FLIGHT_MIN_SECONDS) {
+      return null;
+    }
+    int third = seconds / 3;
+    double before = 0;
+    double after = 0;
+    int rising = 0;
+    for (int i = 0; i < third; i++) {
+      before += machine.inFlight(i) / third;
+      after += machine.inFlight(seconds - 1 - i) / third;
+    }
+    for (int i = 1; i < seconds; i++) {
+      rising += machine.inFlight(i) > machine.inFlight(i - 1) ? 1 : 0;
+    }
+    return after > before * IN_FLIGHT_GROWTH
+            && after > before + IN_FLIGHT_MORE
+            && rising > IN_FLIGHT_RISING * (seconds - 1)
+        ? String.format(
+            Locale.ROOT,
+            "in flight from %.1f in the first to %.1f in the last third",
+            before,
+            after)
+        : null;
+  }
+
+  private void lag() {
     Histogram lag = record.total(Phase.LAG);
-    Histogram handshake = record.total(Phase.HANDSHAKE);
     if (lag.getTotalCount() == 0) {
       return;
     }
+    long handshake = record.total(Phase.HANDSHAKE).getValueAtPercentile(50);
     long p99 = lag.getValueAtPercentile(99);
-    if (p99 > Math.max(LAG_MAX_NANOS, handshake.getValueAtPercentile(50))) {
-      findings.add(
-          new Finding(
-              "lag",
-              Verdict.SATURATED,
-              "p99 " + millis(p99),
-              millis(Math.max(LAG_MAX_NANOS, handshake.getValueAtPercentile(50))),
-              "the client starts too late to say anything about a tail: lower the rate, or give it"
-                  + " more CPU"));
+    long saturated = Math.max(LAG_MAX_NANOS, handshake);
+    if (p99 > saturated) {
+      add(
+          "lag",
+          SATURATED,
+          Fault.CLIENT,
+          "p99 " + millis(p99),
+          millis(saturated),
+          "the client starts too late to say anything about a tail: lower the rate, or give it more"
+              + " CPU");
+    } else if (p99 > handshake) {
+      add(
+          "lag",
+          SUSPECT,
+          Fault.CLIENT,
+          "p99 " + millis(p99),
+          "the handshake's p50, " + millis(handshake),
+          "the tail of the response is the client's own lateness: --wait busy, or an idle machine");
     } else if (lag.getMaxValue() > LAG_MAX_NANOS) {
-      findings.add(
-          new Finding(
-              "lag-max",
-              Verdict.SUSPECT,
-              millis(lag.getMaxValue()),
-              millis(LAG_MAX_NANOS),
-              "the client was late at least once; see the slow log before quoting a tail"));
+      add(
+          "lag-max",
+          SUSPECT,
+          Fault.CLIENT,
+          millis(lag.getMaxValue()),
+          millis(LAG_MAX_NANOS),
+          "the client was late at least once; see the slow log before quoting a tail");
     }
+  }
+
+  private void lanes() {
+    double share = machine.laneBusyShare();
+    if (Double.isNaN(share)) {
+      return;
+    }
+    double seconds = machine.lengthNanos() / 1e9;
+    if (machine.busySeconds() > Math.max(1, seconds * BUSY_SECONDS_SATURATED)) {
+      add(
+          "lane-busy",
+          SATURATED,
+          Fault.CLIENT,
+          String.format(
+              Locale.ROOT,
+              "a lane worked for more than %s of %d of %.0f seconds",
+              percent(MachineRecord.BUSY_SECOND),
+              machine.busySeconds(),
+              seconds),
+          percent(BUSY_SECONDS_SATURATED) + " of the seconds",
+          "the client is at its limit: lower the rate, or more --lanes if there are processors");
+    } else if (share > LANE_BUSY) {
+      add(
+          "lane-busy",
+          SUSPECT,
+          Fault.CLIENT,
+          percent(share) + " of a lane's time is work",
+          percent(LANE_BUSY),
+          "arrivals wait for each other in the client: lower the rate, or more --lanes");
+    }
+  }
+
+  private void processors() {
+    MachineRecord.Worst idle = machine.leastIdle();
+    // A polling lane's processor is never idle; there the rule above stands in.
+    if (!evidence.conditions().polling() && idle.share() < CPU_IDLE) {
+      boolean others = machine.otherCpus() > machine.processCpus();
+      add(
+          "cpu-idle",
+          SATURATED,
+          others ? Fault.MACHINE : Fault.CLIENT,
+          String.format(
+              Locale.ROOT,
+              "processor %d idle for %s of five seconds (this process %.2f processors, others"
+                  + " %.2f)",
+              idle.cpu(),
+              percent(idle.share()),
+              machine.processCpus(),
+              machine.otherCpus()),
+          percent(CPU_IDLE),
+          seconds(idle.at()),
+          others
+              ? "other processes have the machine: stop them, or move the target to another one"
+              : "the client needs the whole machine: lower the rate");
+    }
+    MachineRecord.Tally delay = machine.runDelay();
+    double share = delay.total() / (double) Math.max(1, machine.lengthNanos());
+    if (share > RUN_DELAY_SHARE || delay.max() > RUN_DELAY_WINDOW_NANOS) {
+      add(
+          "run-delay",
+          SUSPECT,
+          Fault.MACHINE,
+          String.format(
+              Locale.ROOT,
+              "a lane waited for a processor %s of the time, at most %s in 0.1 s",
+              percent(share),
+              millis(delay.max())),
+          percent(RUN_DELAY_SHARE) + ", " + millis(RUN_DELAY_WINDOW_NANOS),
+          seconds(delay.maxAt()),
+          "others use the processors that the lanes need: stop them, or fewer --lanes");
+    }
+    MachineRecord.Tally steal = machine.steal();
+    if (steal.count() > 0) {
+      add(
+          "steal",
+          SUSPECT,
+          Fault.MACHINE,
+          String.format(
+              Locale.ROOT,
+              "the hypervisor took %s in all, at most %s in 0.1 s",
+              millis(steal.total()),
+              millis(steal.max())),
+          "0",
+          seconds(steal.maxAt()),
+          "a shared host: repeat, or use a dedicated one");
+    }
+    if (machine.throttled().count() > 0) {
+      add(
+          "throttled",
+          INVALID,
+          Fault.MACHINE,
+          String.format(
+              Locale.ROOT,
+              "the CPU quota stopped this process in %d periods, for %s in all",
+              machine.throttledPeriods(),
+              millis(machine.throttled().total())),
+          "0",
+          seconds(machine.throttled().maxAt()),
+          "take the limit away (Kubernetes: no CPU limit, or Guaranteed with static CPUs)");
+    }
+    if (machine.thermalThrottles() > 0) {
+      add(
+          "thermal",
+          SUSPECT,
+          Fault.MACHINE,
+          machine.thermalThrottles() + " times a processor was slowed down for its temperature",
+          "0",
+          "cool the machine, or lower the rate");
+    }
+  }
+
+  /** What stopped the process, if it shaped the tail. */
+  private void stops() {
+    stop(
+        Source.GC_PAUSE,
+        Fault.CLIENT,
+        "a larger LOADGEN_HEAP, or a collector that pauses less (the launcher sets one)");
+    stop(Source.ALLOCATION_STALL, Fault.CLIENT, "a larger LOADGEN_HEAP");
+    stop(Source.SAFEPOINT, Fault.CLIENT, "see disturbances.csv for what the JVM stopped for");
+    stop(
+        Source.HICCUP,
+        Fault.MACHINE,
+        "the process or the machine stood still, see disturbances.csv: repeat on an idle machine");
+    stop(
+        Source.LANE_STALL,
+        Fault.CLIENT,
+        "one turn of the loop took too long, see disturbances.csv for when");
+  }
+
+  private void stop(Source source, Fault fault, String advice) {
+    MachineRecord.Tally tally = machine.disturbances(source);
+    double share = evidence.tail() == null ? 0 : evidence.tail().share(source.label());
+    boolean longOne =
+        tally.max() > Math.max(STOP_MAX_NANOS, evidence.conditions().pauseThresholdNanos());
+    if (share >= TAIL_SHARE || longOne) {
+      add(
+          source.label(),
+          SUSPECT,
+          fault,
+          String.format(
+              Locale.ROOT,
+              "%d of them, the longest %s%s",
+              tally.count(),
+              millis(tally.max()),
+              evidence.tail() == null
+                  ? ""
+                  : ", the cause of " + percent(share) + " of the slowest hundredth"),
+          millis(STOP_MAX_NANOS) + ", " + percent(TAIL_SHARE) + " of the slowest hundredth",
+          seconds(tally.maxAt()),
+          advice);
+    }
+  }
+
+  private void network() {
+    long successes = Math.max(1, record.measured(Outcome.SUCCESS));
+    if (record.retransmitting() > successes * RETRANSMIT_LIMIT) {
+      add(
+          "retransmits",
+          SUSPECT,
+          Fault.NETWORK,
+          percent(record.retransmitting(), successes) + " of connections sent a segment again",
+          percent(RETRANSMIT_LIMIT),
+          "packets are lost between here and the target");
+    }
+    for (Map.Entry<String, Long> allowance : evidence.conditions().allowances().entrySet()) {
+      if (allowance.getValue() > 0) {
+        add(
+            "ena-allowance",
+            INVALID,
+            Fault.NETWORK,
+            allowance.getKey() + " grew by " + allowance.getValue(),
+            "0",
+            "the instance's network allowance was exceeded: a larger instance, or a lower rate");
+      }
+    }
+    NetCounters net = machine.net();
+    if (net == null) {
+      return;
+    }
+    if (net.synRetrans() > 0) {
+      add(
+          "syn-retransmits",
+          SUSPECT,
+          net.listenOverflows() > 0 ? Fault.SERVER : Fault.NETWORK,
+          net.synRetrans() + " SYNs sent again, each a second late or more",
+          "0",
+          "packets are lost, or the target's accept queue is full");
+    }
+    if (net.listenOverflows() > 0) {
+      add(
+          "listen-overflows",
+          SUSPECT,
+          Fault.SERVER,
+          net.listenOverflows() + " connections found the accept queue full",
+          "0",
+          "a server on this machine accepts too slowly: a longer backlog (and net.core.somaxconn)");
+    }
+    if (net.softnetDropped() > 0) {
+      add(
+          "softnet-drops",
+          SUSPECT,
+          Fault.MACHINE,
+          net.softnetDropped() + " packets were dropped by this kernel's receive queue",
+          "0",
+          "raise net.core.netdev_max_backlog, or free the processor that handles the interrupts");
+    }
+  }
+
+  private void tail() {
+    delayedAck();
+    Tail.Report tail = evidence.tail();
+    if (tail == null || tail.count() == 0) {
+      return;
+    }
+    double unexplained = tail.share(Cause.UNEXPLAINED) + tail.share(Cause.CLIENT_WORK);
+    if (unexplained > UNEXPLAINED_LIMIT && tail.count() >= 10) {
+      add(
+          "tail-unexplained",
+          SUSPECT,
+          Fault.CLIENT,
+          percent(unexplained) + " of the slowest hundredth",
+          percent(UNEXPLAINED_LIMIT),
+          "do not quote a tail that nothing explains; see slow.csv");
+    }
+    if ((evidence.toNanos() - evidence.fromNanos()) / 1e9 >= CLUSTER_MIN_SECONDS
+        && tail.clustered() > 0.5
+        && tail.count() >= 10) {
+      add(
+          "tail-clustered",
+          SUSPECT,
+          Fault.MACHINE,
+          percent(tail.clustered()) + " of the slowest hundredth lie in two seconds",
+          "50 %",
+          "the p99 tells of one incident; run longer, and compare runs");
+    }
+  }
+
+  private void delayedAck() {
+    double share = evidence.tail() == null ? 0 : evidence.tail().share(Cause.DELAYED_ACK);
+    double usual = usualBodyMicros();
+    boolean always = usual >= DELAYED_ACK_FROM_MICROS && usual <= DELAYED_ACK_TO_MICROS;
+    if (share >= TAIL_SHARE || always) {
+      add(
+          "delayed-ack",
+          SUSPECT,
+          Fault.SERVER,
+          always
+              ? String.format(
+                  Locale.ROOT, "half of all responses wait %.1f ms for their rest", usual / 1e3)
+              : percent(share) + " of the slowest hundredth wait about 40 ms for their rest",
+          percent(TAIL_SHARE),
+          "the server writes in two small pieces and holds the second back (Nagle): TCP_NODELAY");
+    }
+  }
+
+  /** The median of what no phase holds: from the first byte of the response to the last. */
+  private double usualBodyMicros() {
+    double rest = median(Phase.SERVICE);
+    for (Phase phase : List.of(Phase.CONNECT, Phase.HANDSHAKE, Phase.TTFB)) {
+      rest -= median(phase);
+    }
+    return record.total(Phase.TTFB).getTotalCount() == 0 ? 0 : rest / 1e3;
+  }
+
+  private double median(Phase phase) {
+    Histogram histogram = record.total(phase);
+    return histogram.getTotalCount() == 0 ? 0 : histogram.getValueAtPercentile(50);
+  }
+
+  private static String name(Outcome outcome) {
+    return outcome.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
   private static String percent(long part, long whole) {
@@ -299,5 +809,9 @@ public final class Rules {
 
   private static String millis(long nanos) {
     return String.format(Locale.ROOT, "%.2f ms", nanos / 1e6);
+  }
+
+  private static String seconds(long nanos) {
+    return String.format(Locale.ROOT, "%.1f s", nanos / 1e9);
   }
 }

@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pqcbench.loadgen.handshake.Outcome;
 import io.pqcbench.loadgen.handshake.Phase;
+import io.pqcbench.loadgen.monitor.Disturbances;
 import io.pqcbench.loadgen.record.RunRecord;
 import io.pqcbench.loadgen.record.SampleBlock;
 import io.pqcbench.loadgen.record.Samples;
+import io.pqcbench.loadgen.verdict.Attribution;
+import io.pqcbench.loadgen.verdict.Undisturbed;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -63,9 +66,10 @@ class BundleTest {
         .containsExactly(
             "index,planned_us,measured,outcome,detail,died_in,response_us,lag_us,service_us,connect_us,handshake_us,"
                 + "hello_us,flight_us,finish_us,ttfb_us,request_sent_us,handshake_bytes_out,handshake_bytes_in,"
-                + "bytes_out,bytes_in,body_bytes,group,cipher,local_port,lane,records_out,records_in",
+                + "bytes_out,bytes_in,body_bytes,group,cipher,local_port,lane,records_out,records_in,"
+                + "tcp_rtt_us,tcp_retransmits,tcp_lost",
             "0,1500000.000,1,SUCCESS,200,,1001.234,1.234,1000.000,100.000,600.000,100.000,300.000,200.000,100.000,"
-                + "801.234,1462,1848,1578,2197,3,X25519MLKEM768,TLS_AES_256_GCM_SHA384,40000,0,0,0");
+                + "801.234,1462,1848,1578,2197,3,X25519MLKEM768,TLS_AES_256_GCM_SHA384,40000,0,0,0,,0,0");
   }
 
   @Test
@@ -80,8 +84,9 @@ class BundleTest {
     }
     assertThat(samples().get(1))
         .isEqualTo(
-            "0,1.000,1,TLS_ALERT,handshake_failure,flight,,1.000,,1.000,,1.000,,,,,0,0,0,0,0,,,,0,0,0");
-    assertThat(samples().get(2)).isEqualTo("1,2.000,1,SKIPPED,,lag,,,,,,,,,,,0,0,0,0,0,,,,0,0,0");
+            "0,1.000,1,TLS_ALERT,handshake_failure,flight,,1.000,,1.000,,1.000,,,,,0,0,0,0,0,,,,0,0,0,,0,0");
+    assertThat(samples().get(2))
+        .isEqualTo("1,2.000,1,SKIPPED,,lag,,,,,,,,,,,0,0,0,0,0,,,,0,0,0,,0,0");
     assertThat(directory.resolve("run/errors.csv"))
         .hasContent(
             """
@@ -150,6 +155,7 @@ class BundleTest {
     try (Bundle bundle = open(1)) {
       for (SampleBlock block : samples.blocks()) {
         bundle.write(block);
+        bundle.writeSlow(block, new Attribution(new Disturbances(), samples.record()));
       }
       bundle.finish(Map.of());
     }
@@ -196,7 +202,9 @@ class BundleTest {
   @Test
   void aPercentileWithoutTenSamplesBeyondItIsNull() {
     RunRecord record = new Samples(0).steady(500, 0, 1).record();
-    Summary.PhaseSummary response = Summary.PhaseSummary.of(record.total(Phase.RESPONSE));
+    Summary.PhaseSummary response =
+        Summary.PhaseSummary.of(
+            record, Phase.RESPONSE, new Undisturbed(new Disturbances(), 60 * SECOND));
     assertThat(response.count()).isEqualTo(500);
     assertThat(response.p95()).isNotNull();
     assertThat(response.p99()).isNull();

@@ -10,6 +10,7 @@ import io.pqcbench.loadgen.handshake.Preflight;
 import io.pqcbench.loadgen.handshake.RudeServer;
 import io.pqcbench.loadgen.handshake.ServerFacts;
 import io.pqcbench.loadgen.live.Progress;
+import io.pqcbench.loadgen.monitor.Monitor;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.Plans;
 import io.pqcbench.loadgen.schedule.NanoClock;
@@ -18,11 +19,14 @@ import io.pqcbench.loadgen.target.ServerOptions;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,10 +37,23 @@ class LoadRunTest {
   private static final Progress SILENT = new Progress(System.err, false, true);
 
   @TempDir private Path directory;
+  private Monitor monitor;
+
+  @BeforeEach
+  void watch() {
+    monitor = Monitor.start(NanoClock.SYSTEM, List.of());
+    monitor.calibrate(100_000_000L);
+  }
+
+  @AfterEach
+  void unwatch() {
+    monitor.close();
+  }
 
   private LoadRun prepare(LoadPlan plan, ServerFacts facts) throws Exception {
     Bundle bundle = Bundle.create(directory.resolve("bundle"), plan.limits().slowThresholdNanos());
-    return new LoadRun(plan, facts, plan.limits().maxInFlight(), bundle, SILENT, NanoClock.SYSTEM);
+    return new LoadRun(
+        plan, facts, plan.limits().maxInFlight(), bundle, monitor, SILENT, false, NanoClock.SYSTEM);
   }
 
   private Summary run(LoadPlan plan) throws Exception {

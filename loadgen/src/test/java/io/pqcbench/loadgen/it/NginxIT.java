@@ -103,7 +103,7 @@ class NginxIT {
     assertThat(command.exitCode()).isEqualTo(137);
 
     assertThat(bundle().json("run.json").at("/plan/pace/ratePerSecond").asDouble()).isEqualTo(100);
-    assertThat(bundle().samples()).isNotEmpty().allMatch(row -> row.length == 27);
+    assertThat(bundle().samples()).isNotEmpty().allMatch(row -> row.length == 30);
     assertThat(Files.readString(bundle().directory().resolve("latency.hlog")))
         .contains("Tag=handshake,");
     assertThat(bundle().directory().resolve("summary.json")).doesNotExist();

@@ -19,19 +19,21 @@ public final class Samples {
    * @param warmupSeconds of the run; it starts at 0 of the clock
    */
   public Samples(long warmupSeconds) {
-    recorder = new LaneRecorder(0, warmupSeconds * SECOND, HIGHEST);
+    recorder = new LaneRecorder(0, 0, 1_000 * SECOND, warmupSeconds * SECOND, HIGHEST);
     record = new RunRecord(0, warmupSeconds * SECOND, HIGHEST, List.of(recorder));
   }
 
   /** A success that was due at an instant and started late by {@code lag}. */
   public Samples success(long planned, long lag, long service) {
-    recorder.started();
+    recorder.started(planned + lag);
+    record.timeline().planned(planned);
     recorder.record(Attempts.success(index++, planned, lag, service));
     return this;
   }
 
   /** A failure that was due at an instant. */
   public Samples failure(long planned, Outcome outcome) {
+    record.timeline().planned(planned);
     recorder.record(Attempts.failure(index++, planned, outcome));
     return this;
   }

@@ -3,8 +3,10 @@ package io.pqcbench.loadgen.verdict;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pqcbench.loadgen.handshake.Outcome;
+import io.pqcbench.loadgen.monitor.MachineRecord;
 import io.pqcbench.loadgen.record.RunRecord;
 import io.pqcbench.loadgen.record.Samples;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -16,7 +18,21 @@ class RulesTest {
 
   private static Rules.Judgement judge(Samples samples, long seconds) {
     RunRecord record = samples.record();
-    return Rules.judge(record, 0, seconds * SECOND, record.allCount(), false);
+    return judge(record, 0, seconds, record.allCount());
+  }
+
+  private static Rules.Judgement judge(
+      RunRecord record, long warmupSeconds, long seconds, long scheduled) {
+    return Rules.judge(
+        new Evidence(
+            record,
+            new MachineRecord(0, warmupSeconds * SECOND, seconds * SECOND),
+            null,
+            warmupSeconds * SECOND,
+            seconds * SECOND,
+            scheduled,
+            false,
+            new Evidence.Conditions(false, false, "tsc", 25, MILLI, Map.of())));
   }
 
   private static Finding finding(Rules.Judgement judgement, String rule) {
@@ -84,14 +100,16 @@ class RulesTest {
   }
 
   @Test
-  void skippedArrivalsAreSaturation() {
+  void arrivalsSkippedWhileTheClientHadRoomAreTheTargetsFault() {
     Samples samples = new Samples(0).steady(300, 0, 9);
     for (int i = 0; i < 300; i++) {
       samples.failure(9 * SECOND + i * 3L * MILLI, Outcome.SKIPPED);
     }
     Rules.Judgement judgement = judge(samples, 10);
-    assertThat(judgement.verdict()).isEqualTo(Verdict.SATURATED);
+    assertThat(judgement.verdict()).isEqualTo(Verdict.INVALID);
     assertThat(finding(judgement, "skipped").observed()).startsWith("10.00 %");
+    assertThat(finding(judgement, "skipped").fault()).isEqualTo(Fault.SERVER);
+    assertThat(judgement.findings()).extracting(Finding::fault).doesNotContain(Fault.CLIENT);
   }
 
   @ParameterizedTest
@@ -126,15 +144,17 @@ class RulesTest {
   }
 
   @Test
-  void aGrowingQueueIsSaturation() {
+  void aQueueThatGrowsAtTheTargetIsNotTheClientsFault() {
     Samples samples = new Samples(0);
     for (int i = 0; i < 9_000; i++) {
       // Each takes longer than the one before: 0 to 6 s over 30 s.
       samples.success(i * SECOND / 300, 1_000, MILLI + i * 6L * SECOND / 9_000);
     }
     Rules.Judgement judgement = judge(samples, 30);
-    assertThat(judgement.verdict()).isEqualTo(Verdict.SATURATED);
-    assertThat(judgement.findings()).extracting(Finding::rule).contains("completion-trend");
+    assertThat(judgement.verdict()).isEqualTo(Verdict.TRUSTED);
+    assertThat(finding(judgement, "target-saturated").fault()).isEqualTo(Fault.SERVER);
+    assertThat(finding(judgement, "target-saturated").advice()).contains("cannot serve the rate");
+    assertThat(judgement.findings()).extracting(Finding::fault).containsOnly(Fault.SERVER);
   }
 
   @Test
@@ -145,15 +165,14 @@ class RulesTest {
     }
     samples.steady(300, 5, 15);
     RunRecord record = samples.record();
-    assertThat(Rules.judge(record, 5 * SECOND, 15 * SECOND, record.allCount(), false).verdict())
-        .isEqualTo(Verdict.TRUSTED);
+    assertThat(judge(record, 5, 15, record.allCount()).verdict()).isEqualTo(Verdict.TRUSTED);
   }
 
   @Test
   void anArrivalAcrossTheBorderOfTwoSecondsIsNoDeviationAtALowRate() {
     Samples samples = new Samples(0);
     for (int i = 0; i < 20; i++) {
-      samples.success(i * SECOND + 999 * MILLI, i % 3 == 0 ? 2 * MILLI : 0, MILLI);
+      samples.success(i * SECOND + 999_900_000L, i % 3 == 0 ? 300_000 : 0, MILLI);
     }
     assertThat(judge(samples, 20).verdict()).isEqualTo(Verdict.TRUSTED);
   }
@@ -161,7 +180,7 @@ class RulesTest {
   @Test
   void anArrivalWithoutAnOutcomeMakesARunInvalid() {
     RunRecord record = new Samples(0).steady(300, 0, 10).record();
-    Rules.Judgement judgement = Rules.judge(record, 0, 10 * SECOND, 3_001, false);
+    Rules.Judgement judgement = judge(record, 0, 10, 3_001);
     assertThat(judgement.verdict()).isEqualTo(Verdict.INVALID);
     assertThat(finding(judgement, "unaccounted").observed()).startsWith("3000 of 3001");
   }

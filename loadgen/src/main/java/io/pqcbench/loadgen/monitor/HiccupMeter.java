@@ -1,0 +1,127 @@
+package io.pqcbench.loadgen.monitor;
+
+import io.pqcbench.loadgen.schedule.NanoClock;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.SingleWriterRecorder;
+
+/**
+ * Two threads that do nothing but sleep a millisecond and look at the clock. When one of them wakes
+ * late, that thread was not scheduled; when neither ran since the first of them was due, the whole
+ * process or the whole machine stood still. Only the latter is a hiccup.
+ *
+ * <p>The idea of the meter is jHiccup's, that of the consensus is LatencyUtils'
+ * SimplePauseDetector's, that of the calibrated threshold is JMH's PausesProfiler's.
+ */
+final class HiccupMeter implements AutoCloseable {
+
+  /** Length of a sleep. A stop that is shorter can go unseen. */
+  static final long SLEEP_NANOS = 1_000_000L;
+
+  /** No threshold is lower, however quiet the machine was while it was calibrated. */
+  static final long MIN_THRESHOLD_NANOS = 1_000_000L;
+
+  /** No threshold is higher, however noisy the machine was: such stops are worth telling. */
+  static final long MAX_THRESHOLD_NANOS = 10_000_000L;
+
+  private static final long HIGHEST_NANOS = 60_000_000_000L;
+
+  private final NanoClock clock;
+  private final Disturbances disturbances;
+
+  /** When each thread last ran. */
+  private final AtomicLongArray ran = new AtomicLongArray(2);
+
+  private final AtomicLong longest = new AtomicLong();
+  private final SingleWriterRecorder[] lateness = new SingleWriterRecorder[2];
+  private final Thread[] threads = new Thread[2];
+  private volatile long thresholdNanos = Long.MAX_VALUE;
+  private volatile boolean closed;
+  private long lastEnd = Long.MIN_VALUE;
+
+  HiccupMeter(NanoClock clock, Disturbances disturbances) {
+    this.clock = clock;
+    this.disturbances = disturbances;
+    for (int i = 0; i < threads.length; i++) {
+      lateness[i] = new SingleWriterRecorder(1, HIGHEST_NANOS, 2);
+      ran.set(i, clock.nanos());
+    }
+  }
+
+  void start() {
+    for (int i = 0; i < threads.length; i++) {
+      int number = i;
+      threads[i] = new Thread(() -> sleepAndLook(number), "hiccup-" + i);
+      threads[i].setDaemon(true);
+      threads[i].start();
+    }
+  }
+
+  private void sleepAndLook(int thread) {
+    // Half a sleep apart, so that a short stop is seen by one of them at least.
+    LockSupport.parkNanos(thread * SLEEP_NANOS / 2);
+    while (!closed) {
+      long due = clock.nanos() + SLEEP_NANOS;
+      long now = clock.nanos();
+      while (now < due) {
+        LockSupport.parkNanos(due - now);
+        now = clock.nanos();
+      }
+      lateness[thread].recordValue(Math.min(now - due, HIGHEST_NANOS));
+      woke(thread, due, now);
+    }
+  }
+
+  /** A thread that was to wake at one instant did so at another. */
+  void woke(int thread, long due, long now) {
+    long otherRan = ran.get(1 - thread);
+    ran.set(thread, now);
+    if (otherRan >= due) {
+      return;
+    }
+    long late = now - due;
+    longest.accumulateAndGet(late, Math::max);
+    if (late > thresholdNanos) {
+      hiccup(due, now);
+    }
+  }
+
+  /** The two threads can wake in the same instant, and then both report the one stop. */
+  private synchronized void hiccup(long from, long to) {
+    if (from > lastEnd) {
+      lastEnd = to;
+      disturbances.report(
+          new Disturbance(Disturbance.Source.HICCUP, from, to, to - from, "process or machine"));
+    }
+  }
+
+  /** Begins to report what is longer than the longest stop so far, within the two limits. */
+  long calibrated() {
+    long threshold =
+        Math.min(MAX_THRESHOLD_NANOS, Math.max(MIN_THRESHOLD_NANOS, longest.getAndSet(0)));
+    thresholdNanos = threshold;
+    return threshold;
+  }
+
+  /** Returns the longest stop since the last call, also one below the threshold. */
+  long takeLongest() {
+    return longest.getAndSet(0);
+  }
+
+  /**
+   * Returns by how much the threads woke late since the last call, in nanoseconds: the noise floor
+   * of the machine.
+   */
+  Histogram takeLateness() {
+    Histogram sum = lateness[0].getIntervalHistogram();
+    sum.add(lateness[1].getIntervalHistogram());
+    return sum;
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+  }
+}

@@ -1,0 +1,264 @@
+package io.pqcbench.loadgen.verdict;
+
+import io.pqcbench.loadgen.handshake.Attempt;
+import io.pqcbench.loadgen.handshake.Milestone;
+import io.pqcbench.loadgen.handshake.Phase;
+import io.pqcbench.loadgen.monitor.Disturbance;
+import io.pqcbench.loadgen.monitor.Disturbance.Source;
+import io.pqcbench.loadgen.monitor.Disturbances;
+import io.pqcbench.loadgen.record.RunRecord;
+import io.pqcbench.loadgen.record.SampleBlock;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Finds the cause of a slow request: what on the timeline overlaps it and can account for half of
+ * what it took beyond the median, or else in which phase the time went by.
+ *
+ * <p>No sample is dropped by its cause. Used by the writer's thread alone.
+ */
+public final class Attribution {
+
+  /** A disturbance explains a request if it took at least this share of the excess. */
+  static final double ENOUGH = 0.5;
+
+  /** TCP_TIMEOUT_INIT, include/net/tcp.h: the first SYN is sent again after a second. */
+  private static final long SYN_TIMEOUT_NANOS = 1_000_000_000L;
+
+  /** Clock ticks and scheduling blur the kernel's timers by this much. */
+  private static final long TIMER_BLUR_NANOS = 60_000_000L;
+
+  /**
+   * TCP_DELACK_MIN, include/net/tcp.h, is HZ/25 = 40 ms; ticks of up to 4 ms (HZ=250) and the
+   * request's own time come on top.
+   */
+  private static final long DELAYED_ACK_FROM_NANOS = 36_000_000L;
+
+  private static final long DELAYED_ACK_TO_NANOS = 46_000_000L;
+
+  /** After a stop, arrivals that were due in it are worked off; those that follow wait for them. */
+  private static final long CATCH_UP_NANOS = 1_000_000_000L;
+
+  /** In this order: what stops the JVM is a better reason than that something stood still. */
+  private static final List<Source> CAUSES =
+      List.of(
+          Source.GC_PAUSE,
+          Source.ALLOCATION_STALL,
+          Source.SAFEPOINT,
+          Source.THROTTLED,
+          Source.STEAL,
+          Source.RUN_DELAY,
+          Source.HICCUP,
+          Source.POLL_GAP,
+          Source.LATE_WAKE,
+          Source.LANE_STALL);
+
+  private final Disturbances disturbances;
+  private final RunRecord record;
+
+  /**
+   * @param disturbances the timeline
+   * @param record gives the medians; those of the moment are used
+   */
+  public Attribution(Disturbances disturbances, RunRecord record) {
+    this.disturbances = disturbances;
+    this.record = record;
+  }
+
+  /** Explains a success. Everything that happened during it must have been reported. */
+  public Cause explain(SampleBlock block, int row) {
+    long planned = block.at(row, Milestone.PLANNED);
+    long done = block.at(row, Milestone.DONE);
+    long response = done - planned;
+    long excess = Math.max(1, response - median(Phase.RESPONSE));
+    long lag = block.nanos(row, Phase.LAG);
+    boolean late = lag > ENOUGH * excess;
+
+    Cause network = late ? null : network(block, row, excess);
+    if (network != null) {
+      return network;
+    }
+    Cause stop = stop(planned, done, excess, lag, late);
+    if (stop != null) {
+      return stop;
+    }
+    if (late) {
+      return new Cause(
+          Cause.CLIENT_QUEUE, "lane late by " + millis(lag) + ", busy with other arrivals");
+    }
+    return slowPhase(block, row, excess);
+  }
+
+  private Cause network(SampleBlock block, int row, long excess) {
+    long again = block.retransmits(row);
+    long connect = block.nanos(row, Phase.CONNECT);
+    if (connect >= SYN_TIMEOUT_NANOS && connect > ENOUGH * excess) {
+      return new Cause(
+          Cause.SYN_RETRANSMIT,
+          String.format(
+              Locale.ROOT,
+              "SYN retransmitted %s, connect took %s",
+              again > 0 ? times(again) : "(by the time it took)",
+              millis(connect)));
+    }
+    return again > 0
+        ? new Cause(
+            Cause.RETRANSMIT,
+            "segments retransmitted: "
+                + again
+                + ", round-trip time "
+                + block.rttMicros(row)
+                + " us, excess "
+                + millis(excess))
+        : null;
+  }
+
+  private static String times(long count) {
+    return count == 1 ? "once" : count == 2 ? "twice" : count + " times";
+  }
+
+  private Cause stop(long planned, long done, long excess, long lag, boolean late) {
+    Map<Source, Long> taken = new EnumMap<>(Source.class);
+    Map<Source, Disturbance> largest = new EnumMap<>(Source.class);
+    for (Disturbance disturbance : disturbances.within(planned, done)) {
+      taken.merge(disturbance.source(), disturbance.within(planned, done), Long::sum);
+      largest.merge(
+          disturbance.source(), disturbance, (a, b) -> a.amountNanos() >= b.amountNanos() ? a : b);
+    }
+    for (Source source : CAUSES) {
+      long amount = taken.getOrDefault(source, 0L);
+      if (amount >= ENOUGH * excess) {
+        return overlap(largest.get(source), amount, excess, lag, late);
+      }
+    }
+    return late ? catchingUp(planned, excess) : null;
+  }
+
+  private static Cause overlap(
+      Disturbance disturbance, long amount, long excess, long lag, boolean late) {
+    Source source = disturbance.source();
+    String what =
+        source.label().replace('-', ' ')
+            + (disturbance.detail().isEmpty() ? "" : " (" + disturbance.detail() + ")");
+    String share = String.format(Locale.ROOT, "%.0f %%", Math.min(100, 100.0 * amount / excess));
+    String evidence =
+        source.isExact()
+            ? what
+                + " "
+                + millis(disturbance.amountNanos())
+                + " overlaps "
+                + share
+                + " of the excess of "
+                + millis(excess)
+            : what
+                + " "
+                + millis(disturbance.amountNanos())
+                + " within "
+                + millis(disturbance.endNanos() - disturbance.startNanos())
+                + ", "
+                + share
+                + " of the excess of "
+                + millis(excess);
+    return new Cause(
+        source.label(), late ? "lane late by " + millis(lag) + ": " + evidence : evidence);
+  }
+
+  /** The arrival was not due yet in the stop, but waited behind those that were. */
+  private Cause catchingUp(long planned, long excess) {
+    Disturbance best = null;
+    for (Disturbance past : disturbances.within(planned - CATCH_UP_NANOS, planned)) {
+      if (CAUSES.contains(past.source())
+          && past.amountNanos() >= ENOUGH * excess
+          && (best == null || CAUSES.indexOf(past.source()) < CAUSES.indexOf(best.source()))) {
+        best = past;
+      }
+    }
+    return best == null
+        ? null
+        : new Cause(
+            best.source().label(),
+            "behind by "
+                + millis(excess)
+                + " after "
+                + best.source().label().replace('-', ' ')
+                + " "
+                + millis(best.amountNanos())
+                + " which ended "
+                + millis(Math.max(0, planned - best.endNanos()))
+                + " earlier");
+  }
+
+  private Cause slowPhase(SampleBlock block, int row, long excess) {
+    long connect = beyond(block, row, Phase.CONNECT);
+    long hello = beyond(block, row, Phase.HELLO);
+    long flight = beyond(block, row, Phase.FLIGHT);
+    long finish = beyond(block, row, Phase.FINISH);
+    long ttfb = beyond(block, row, Phase.TTFB);
+    long body = body(block, row);
+    // The second of two small writes waits for the acknowledgement of the first, so some bytes of
+    // what the server has to say are here already. A server that is slow sends none.
+    long held = Math.max(finish, body);
+    if (held >= DELAYED_ACK_FROM_NANOS && held <= DELAYED_ACK_TO_NANOS && held > ENOUGH * excess) {
+      return new Cause(
+          Cause.DELAYED_ACK,
+          "plateau of the delayed acknowledgement (40 ms): "
+              + millis(held)
+              + " in "
+              + (body >= finish ? "the body, after its first byte" : "the server's flight"));
+    }
+    long waiting = connect + flight + ttfb + finish + body;
+    if (waiting >= ENOUGH * excess) {
+      String where =
+          connect >= Math.max(flight, Math.max(ttfb, held))
+              ? "connect"
+              : flight >= Math.max(ttfb, held)
+                  ? "flight"
+                  : ttfb >= held ? "ttfb" : finish >= body ? "finish" : "body";
+      return new Cause(
+          Cause.SERVER_OR_NETWORK,
+          "slow in "
+              + where
+              + ", where the client waits: "
+              + millis(waiting)
+              + " of the excess of "
+              + millis(excess)
+              + hint(flight, ttfb, held));
+    }
+    if (hello >= ENOUGH * excess) {
+      return new Cause(
+          Cause.CLIENT_WORK, "key generation took " + millis(hello) + " more than usual");
+    }
+    return new Cause(Cause.UNEXPLAINED, "excess " + millis(excess) + ", spread over the phases");
+  }
+
+  /** TCP_RTO_MIN, include/net/tcp.h, is HZ/5: what a server sends again comes 200 ms late. */
+  private static String hint(long flight, long ttfb, long held) {
+    long wait = Math.max(flight, Math.max(ttfb, held));
+    return wait >= 200_000_000L && wait <= 200_000_000L + TIMER_BLUR_NANOS
+        ? ", near 200 ms as when the server sends a segment again"
+        : "";
+  }
+
+  private long beyond(SampleBlock block, int row, Phase phase) {
+    long nanos = block.nanos(row, phase);
+    return nanos == Attempt.UNSET ? 0 : Math.max(0, nanos - median(phase));
+  }
+
+  /** From the first byte to the last. It has no histogram: usually there is nothing in between. */
+  private static long body(SampleBlock block, int row) {
+    long first = block.at(row, Milestone.FIRST_BYTE);
+    return first == Attempt.UNSET ? 0 : block.at(row, Milestone.DONE) - first;
+  }
+
+  private long median(Phase phase) {
+    Histogram histogram = record.total(phase);
+    return histogram.getTotalCount() == 0 ? 0 : histogram.getValueAtPercentile(50);
+  }
+
+  static String millis(long nanos) {
+    return String.format(Locale.ROOT, nanos < 10_000_000 ? "%.2f ms" : "%.1f ms", nanos / 1e6);
+  }
+}

@@ -1,0 +1,53 @@
+package io.pqcbench.loadgen.verdict;
+
+import io.pqcbench.loadgen.monitor.MachineRecord;
+import io.pqcbench.loadgen.record.RunRecord;
+import java.util.Map;
+
+/**
+ * Everything that a run is judged by.
+ *
+ * @param record what was recorded
+ * @param machine what the machine did meanwhile
+ * @param tail the slowest hundredth with its causes; null while the run goes
+ * @param fromNanos where the judged part begins, after the start of the run
+ * @param toNanos where it ends
+ * @param scheduled arrivals of the whole run, each of which must have an outcome; -1 while the run
+ *     goes
+ * @param interrupted whether it was stopped before its end
+ * @param conditions under which it ran
+ */
+public record Evidence(
+    RunRecord record,
+    MachineRecord machine,
+    Tail.Report tail,
+    long fromNanos,
+    long toNanos,
+    long scheduled,
+    boolean interrupted,
+    Conditions conditions) {
+
+  /**
+   * What does not change during a run, or is read at its two ends only.
+   *
+   * @param polling whether lanes poll, so that their processors are never idle
+   * @param fewDescriptors whether the limit of attempts in flight comes from the limit of open
+   *     files
+   * @param clocksource of the kernel; null if unknown
+   * @param clockCostNanos of reading the clock once
+   * @param pauseThresholdNanos stops that are shorter are the machine's usual noise
+   * @param allowances how much the counters of exceeded network allowances grew, by name
+   */
+  public record Conditions(
+      boolean polling,
+      boolean fewDescriptors,
+      String clocksource,
+      double clockCostNanos,
+      long pauseThresholdNanos,
+      Map<String, Long> allowances) {}
+
+  /** Returns whether the run still goes, so that what is in flight has no outcome yet. */
+  boolean live() {
+    return scheduled < 0;
+  }
+}
