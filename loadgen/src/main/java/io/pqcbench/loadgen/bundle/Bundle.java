@@ -67,10 +67,7 @@ public final class Bundle implements AutoCloseable {
   private OutputStream samples;
   private Writer slowFile;
   private SlowLog slow;
-  private Writer monitorFile;
-  private Writer disturbanceFile;
-  private MonitorFormat monitorFormat;
-  private boolean monitorBegun;
+  private MonitorFiles monitor;
   private OutputStream hlog;
   private HistogramLogWriter hlogWriter;
   private final ByteArrayOutputStream hlogPending = new ByteArrayOutputStream();
@@ -133,10 +130,7 @@ public final class Bundle implements AutoCloseable {
     samples.write(SampleFormat.header().getBytes(StandardCharsets.US_ASCII));
     slowFile = new OutputStreamWriter(file("slow.csv"), StandardCharsets.US_ASCII);
     slow = new SlowLog(slowThresholdNanos, slowFile);
-    monitorFile = new OutputStreamWriter(file("monitor.csv"), StandardCharsets.US_ASCII);
-    disturbanceFile = new OutputStreamWriter(file("disturbances.csv"), StandardCharsets.UTF_8);
-    monitorFormat = new MonitorFormat(start);
-    disturbanceFile.write(MonitorFormat.DISTURBANCES);
+    monitor = new MonitorFiles(directory, start);
     hlog = file("latency.hlog");
     hlogWriter = new HistogramLogWriter(hlogPending);
     hlogWriter.outputComment("[Values in nanoseconds; tags are the phases of loadgen's BUNDLE.md]");
@@ -185,16 +179,12 @@ public final class Bundle implements AutoCloseable {
 
   /** Adds what the machine did in a tenth of a second. */
   public void write(Interval interval) throws IOException {
-    if (!monitorBegun) {
-      monitorBegun = true;
-      monitorFile.write(MonitorFormat.header(interval.cpus()));
-    }
-    monitorFile.write(monitorFormat.line(interval));
+    monitor.write(interval);
   }
 
   /** Adds a disturbance. */
   public void write(Disturbance disturbance) throws IOException {
-    disturbanceFile.write(monitorFormat.line(disturbance));
+    monitor.write(disturbance);
   }
 
   /**
@@ -252,8 +242,7 @@ public final class Bundle implements AutoCloseable {
     hlog.flush();
     samples.flush();
     slowFile.flush();
-    monitorFile.flush();
-    disturbanceFile.flush();
+    monitor.flush();
   }
 
   /** Writes the result of the run, as {@code summary.json}, and completes the other files. */
@@ -288,7 +277,7 @@ public final class Bundle implements AutoCloseable {
     if (samples != null) {
       // Each may fail by itself, as on a full disk, and then the others are still worth closing.
       IOException failure = null;
-      for (Closeable file : Arrays.asList(samples, slowFile, monitorFile, disturbanceFile, hlog)) {
+      for (Closeable file : Arrays.asList(samples, slowFile, monitor, hlog)) {
         try {
           if (file != null) {
             file.close();

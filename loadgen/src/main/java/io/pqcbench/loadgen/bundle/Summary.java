@@ -27,6 +27,7 @@ import org.HdrHistogram.Histogram;
  * @param verdict see {@link io.pqcbench.loadgen.verdict.Verdict}
  * @param findings what speaks against the run
  * @param notReported what could not be watched on this machine, and why
+ * @param serverClock how the times of the server's monitor were put on this clock; null without one
  * @param interrupted whether it was stopped before its end
  * @param measuredSeconds length of the measured part
  * @param planned arrivals, with the warm-up
@@ -64,6 +65,7 @@ public record Summary(
     String verdict,
     List<Finding> findings,
     List<String> notReported,
+    String serverClock,
     boolean interrupted,
     double measuredSeconds,
     long planned,
@@ -302,6 +304,7 @@ public record Summary(
    * @param undisturbed the samples that nothing touched
    * @param tail the slowest hundredth
    * @param notReported what could not be watched
+   * @param serverClock how the server's monitor was aligned; null without one
    * @param judgement of it
    * @param usage of the client's process over the measured part
    * @param busyNanos in which the lanes of a polling client worked over the measured part; -1 when
@@ -318,6 +321,7 @@ public record Summary(
       Undisturbed undisturbed,
       Tail.Report tail,
       List<String> notReported,
+      String serverClock,
       Rules.Judgement judgement,
       ProcessUsage usage,
       long busyNanos,
@@ -347,6 +351,7 @@ public record Summary(
         judgement.verdict().name(),
         judgement.findings(),
         notReported,
+        serverClock,
         interrupted,
         measuredSeconds,
         planned,

@@ -2,6 +2,7 @@ package io.pqcbench.loadgen.cli;
 
 import io.pqcbench.loadgen.handshake.ServerFacts;
 import io.pqcbench.loadgen.monitor.HostFacts;
+import io.pqcbench.loadgen.monitor.Monitor;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.Quantity;
 import java.nio.file.Path;
@@ -13,14 +14,9 @@ final class Header {
 
   private Header() {}
 
-  static String render(
-      LoadPlan plan,
-      ServerFacts facts,
-      HostFacts host,
-      RunCommand.Versions versions,
-      boolean embedded,
-      int maxInFlight,
-      Path directory) {
+  static String render(LoadPlan plan, Session session, Path directory) {
+    HostFacts host = session.host();
+    Session.Versions versions = Session.Versions.read();
     StringBuilder text = new StringBuilder();
     line(
         text,
@@ -56,8 +52,8 @@ final class Header {
         "target",
         "%s%s",
         plan.target().authority(),
-        embedded ? " (embedded server, separate process)" : "");
-    text.append(server(plan, facts));
+        session.embedded() ? " (embedded server, separate process)" : "");
+    text.append(server(plan, session.facts()));
     LoadPlan.Pace pace = plan.pace();
     line(
         text,
@@ -74,11 +70,21 @@ final class Header {
         "%d, waiting: %s, at most %d in flight, timeouts %s connect %s in all, close %s%s",
         plan.limits().lanes(),
         plan.limits().waiting().name().toLowerCase(Locale.ROOT),
-        maxInFlight,
+        session.maxInFlight(),
         Quantity.format(plan.limits().connectTimeoutNanos()),
         Quantity.format(plan.limits().timeoutNanos()),
         plan.limits().close().name().toLowerCase(Locale.ROOT),
         plan.request().handshakeOnly() ? ", handshake only" : ", GET " + plan.request().path());
+    Monitor.Calibration noise = session.noise();
+    line(
+        text,
+        "noise",
+        "idle for 1 s, a thread that slept 1 ms woke late by p50 %.0f, p99 %.0f, max %.0f us; stops"
+            + " above %.1f ms are reported",
+        noise.wakeP50Micros(),
+        noise.wakeP99Micros(),
+        noise.wakeMaxMicros(),
+        noise.hiccupThresholdMicros() / 1e3);
     line(text, "out", "%s", directory);
     return text.append('\n').toString();
   }

@@ -34,7 +34,9 @@ import picocli.CommandLine.Spec;
     },
     subcommands = {
       RunCommand.class,
+      CalibrateCommand.class,
       ProbeCommand.class,
+      MonitorCommand.class,
       ServeCommand.class,
       AutoComplete.GenerateCompletion.class,
       CommandLine.HelpCommand.class

@@ -1,27 +1,19 @@
 package io.pqcbench.loadgen.cli;
 
 import io.pqcbench.loadgen.bundle.Bundle;
+import io.pqcbench.loadgen.bundle.ServerMonitor;
 import io.pqcbench.loadgen.engine.LoadRun;
-import io.pqcbench.loadgen.handshake.Preflight;
-import io.pqcbench.loadgen.handshake.ServerFacts;
 import io.pqcbench.loadgen.live.Progress;
 import io.pqcbench.loadgen.live.ResultTable;
-import io.pqcbench.loadgen.monitor.HostFacts;
-import io.pqcbench.loadgen.monitor.Monitor;
-import io.pqcbench.loadgen.monitor.Platform;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.Target;
-import io.pqcbench.loadgen.schedule.NanoClock;
 import io.pqcbench.loadgen.verdict.Verdict;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.net.InetAddress;
-import java.net.NetworkInterface;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
-import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -48,52 +40,14 @@ final class RunCommand implements Callable<Integer> {
     return new Execution(options, spec).call();
   }
 
-  /**
-   * What {@code run.json} holds.
-   *
-   * @param schema name and version of this format
-   * @param commandStartedAt wall clock, ISO 8601, when the command began
-   * @param command the arguments as given
-   * @param plan everything that was asked for, with the defaults filled in
-   * @param embeddedServer whether the target was started by this command
-   * @param maxInFlight attempts open at once that the process allows, at most the plan's
-   * @param server what the preflight found
-   * @param host the machine and the JVM
-   * @param platform what the machine lets be seen of itself
-   * @param noise of the machine before the run, when it had nothing to do
-   * @param versions of this program and its libraries
-   * @param warnings that were printed before the run
-   */
-  record RunJson(
-      String schema,
-      String commandStartedAt,
-      List<String> command,
-      LoadPlan plan,
-      boolean embeddedServer,
-      int maxInFlight,
-      ServerFacts server,
-      HostFacts host,
-      Platform platform,
-      Monitor.Calibration noise,
-      Versions versions,
-      List<String> warnings) {}
-
-  /** Versions of this program and its libraries. */
-  record Versions(String loadgen, String netty, String tlsStack, String jdk) {}
-
   /** One execution; the root command and {@code run} share it. */
   static final class Execution {
-
-    private static final String SCHEMA = "loadgen-run/1";
 
     /**
      * What the drain, the last tick and the summary may take before an interrupt ends the JVM
      * without them.
      */
     private static final long INTERRUPT_SECONDS = 20;
-
-    /** For how long the idle machine's noise is watched before a run. */
-    private static final long CALIBRATION_NANOS = 1_000_000_000L;
 
     private static final DateTimeFormatter DIRECTORY_TIME =
         DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT).withZone(ZoneOffset.UTC);
@@ -158,10 +112,11 @@ final class RunCommand implements Callable<Integer> {
     }
 
     private int execute() throws Exception {
+      Target given = options.load.target;
       // Told before anything is started, however long that takes.
-      options.plan(options.target != null ? options.target : new Target("127.0.0.1", 1, "/"), true);
-      if (options.target != null) {
-        return against(options.target, false);
+      options.plan(given != null ? given : new Target("127.0.0.1", 1, "/"), true);
+      if (given != null) {
+        return against(given, false);
       }
       try (ServerProcess server = ServerProcess.start()) {
         return against(server.target(), true);
@@ -169,67 +124,31 @@ final class RunCommand implements Callable<Integer> {
     }
 
     private int against(Target target, boolean embedded) throws Exception {
-      NanoClock clock = NanoClock.SYSTEM;
-      LoadPlan plan = options.plan(target, embedded || isLocal(target.host()));
-      ServerFacts facts = new Preflight(plan, clock).run();
-      HostFacts host = HostFacts.read();
-      Budget budget = Budget.of(plan, host);
+      LoadPlan plan = options.plan(target, embedded || LoadOptions.isLocal(target.host()));
       Path directory = options.out != null ? options.out : defaultDirectory(plan);
       PrintStream talk = options.json ? System.err : System.out;
-      try (Bundle bundle = Bundle.create(directory, plan.limits().slowThresholdNanos());
-          Monitor monitor = Monitor.start(clock, List.of())) {
-        monitor.calibrate(CALIBRATION_NANOS);
-        Versions versions =
-            new Versions(
-                Loadgen.Versions.own(),
-                Loadgen.Versions.netty(),
-                Loadgen.Versions.tlsStack(),
-                Loadgen.Versions.jdk());
-        bundle.begin(
-            new RunJson(
-                SCHEMA,
-                Instant.now().toString(),
-                spec.root().commandLine().getParseResult().originalArgs(),
-                plan,
-                embedded,
-                budget.maxInFlight(),
-                facts,
-                host,
-                monitor.platform(),
-                monitor.calibration(),
-                versions,
-                budget.warnings()));
+      try (Session session = Session.open(plan, embedded, spec);
+          Bundle bundle = Bundle.create(directory, plan.limits().slowThresholdNanos())) {
+        bundle.begin(session.describe(plan));
         if (!options.quiet) {
-          talk.print(
-              Header.render(
-                  plan, facts, host, versions, embedded, budget.maxInFlight(), directory));
+          talk.print(Header.render(plan, session, directory));
         }
-        budget.warnings().forEach(warning -> System.err.println("loadgen: WARNING: " + warning));
-        return measure(plan, facts, budget, bundle, monitor, talk, clock);
+        session.warnings().forEach(warning -> System.err.println("loadgen: WARNING: " + warning));
+        return measure(session, plan, bundle, talk);
       }
     }
 
-    private int measure(
-        LoadPlan plan,
-        ServerFacts facts,
-        Budget budget,
-        Bundle bundle,
-        Monitor monitor,
-        PrintStream talk,
-        NanoClock clock)
+    private int measure(Session session, LoadPlan plan, Bundle bundle, PrintStream talk)
         throws IOException {
+      ServerMonitor server =
+          options.serverMonitor == null
+              ? null
+              : ServerMonitor.open(options.serverMonitor, session.host().bootId());
       boolean terminal = Terminal.isTerminal(2);
       Progress progress = new Progress(System.err, terminal, options.quiet);
       run =
-          new LoadRun(
-              plan,
-              facts,
-              budget.maxInFlight(),
-              bundle,
-              monitor,
-              progress,
-              options.abortOn == RunOptions.AbortOn.SATURATED,
-              clock);
+          session.prepare(
+              plan, bundle, server, progress, options.abortOn == RunOptions.AbortOn.SATURATED);
       LoadRun.Result result = run.run();
       progress.clear();
       if (options.json) {
@@ -259,16 +178,6 @@ final class RunCommand implements Callable<Integer> {
       String group = plan.tls().groups().get(0).label().toLowerCase(Locale.ROOT);
       return Path.of(
           "bundles", DIRECTORY_TIME.format(Instant.now()) + "-" + group + "-" + options.label());
-    }
-
-    private static boolean isLocal(String name) {
-      try {
-        InetAddress address = InetAddress.getByName(name);
-        return address.isLoopbackAddress() || NetworkInterface.getByInetAddress(address) != null;
-      } catch (IOException e) {
-        // The preflight says it better.
-        return false;
-      }
     }
   }
 }

@@ -4,7 +4,6 @@ import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.Quantity;
 import io.pqcbench.loadgen.plan.Target;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -13,16 +12,6 @@ final class RunOptions {
 
   private static final long TWO_MINUTES = 120_000_000_000L;
   private static final long LONG_WARMUP = 30_000_000_000L;
-  private static final int DEFAULT_MAX_IN_FLIGHT = 10_000;
-
-  @Option(
-      names = {"-t", "--target"},
-      paramLabel = "TARGET",
-      converter = ConnectionOptions.TargetText.class,
-      description =
-          "host:port, [v6]:port or https://host[:port]/path. Default: an embedded server in a"
-              + " process of its own")
-  Target target;
 
   @Option(
       names = {"-r", "--rate"},
@@ -47,41 +36,7 @@ final class RunOptions {
               + " fifth")
   private Long warmupNanos;
 
-  @Mixin ConnectionOptions connection;
-
-  @Option(
-      names = "--arrival",
-      paramLabel = "constant|poisson",
-      description = "Spacing of the arrivals. Default: ${DEFAULT-VALUE}")
-  private LoadPlan.Arrival arrival = LoadPlan.Arrival.CONSTANT;
-
-  @Option(
-      names = "--seed",
-      paramLabel = "N",
-      description = "Seed of the Poisson arrivals. Default: random, recorded")
-  private Long seed;
-
-  @Option(
-      names = "--lanes",
-      paramLabel = "N",
-      description = "Event loops, each a thread. Default: ${DEFAULT-VALUE}")
-  private int lanes = 1;
-
-  @Option(
-      names = "--wait",
-      paramLabel = "busy|block",
-      description =
-          "How lanes wait: busy polls (a core each, about 1 us late), block sleeps (about 75 us"
-              + " late). Default: busy on 2 cores or more against another machine, else block")
-  private LoadPlan.Wait wait;
-
-  @Option(
-      names = "--max-in-flight",
-      paramLabel = "N",
-      description =
-          "Attempts open at once; arrivals beyond are skipped and counted. Default:"
-              + " ${DEFAULT-VALUE}")
-  private int maxInFlight = DEFAULT_MAX_IN_FLIGHT;
+  @Mixin LoadOptions load;
 
   @Option(
       names = "--slow-threshold",
@@ -106,6 +61,14 @@ final class RunOptions {
       description = "No header and no progress; the result alone")
   boolean quiet;
 
+  @Option(
+      names = "--server-monitor",
+      paramLabel = "DIR",
+      description =
+          "Directory that 'loadgen monitor' writes on the server, followed while the run goes: its"
+              + " disturbances explain slow requests too. Default: none")
+  Path serverMonitor;
+
   /** What may end a run before its time. */
   enum AbortOn {
     SATURATED,
@@ -129,28 +92,12 @@ final class RunOptions {
   ExitCode.FailOn failOn = ExitCode.FailOn.SUSPECT;
 
   LoadPlan plan(Target resolved, boolean onThisMachine) {
-    connection.validate();
     long warmup =
         warmupNanos != null
             ? warmupNanos
             : durationNanos >= TWO_MINUTES ? LONG_WARMUP : durationNanos / 5;
-    boolean spareCore = Runtime.getRuntime().availableProcessors() > lanes;
-    LoadPlan.Wait chosen =
-        wait != null
-            ? wait
-            : spareCore && !onThisMachine ? LoadPlan.Wait.BUSY : LoadPlan.Wait.BLOCK;
-    return new LoadPlan(
-        resolved,
-        new LoadPlan.Pace(
-            ratePerSecond,
-            durationNanos,
-            warmup,
-            arrival,
-            // Kept within what every JSON reader takes for an integer.
-            seed != null ? seed : new SecureRandom().nextLong() >>> 11),
-        connection.tlsOffer(resolved),
-        connection.request(resolved),
-        connection.limits(lanes, chosen, maxInFlight, slowThresholdNanos));
+    return load.plan(
+        resolved, onThisMachine, ratePerSecond, durationNanos, warmup, slowThresholdNanos);
   }
 
   /** Returns the name of a run for its default directory. */

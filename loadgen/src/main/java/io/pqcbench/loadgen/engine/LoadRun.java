@@ -1,6 +1,7 @@
 package io.pqcbench.loadgen.engine;
 
 import io.pqcbench.loadgen.bundle.Bundle;
+import io.pqcbench.loadgen.bundle.ServerMonitor;
 import io.pqcbench.loadgen.bundle.Summary;
 import io.pqcbench.loadgen.handshake.Milestone;
 import io.pqcbench.loadgen.handshake.Outcome;
@@ -9,6 +10,7 @@ import io.pqcbench.loadgen.handshake.ServerFacts;
 import io.pqcbench.loadgen.handshake.TlsClient;
 import io.pqcbench.loadgen.live.Progress;
 import io.pqcbench.loadgen.monitor.Disturbance;
+import io.pqcbench.loadgen.monitor.Disturbances;
 import io.pqcbench.loadgen.monitor.Interval;
 import io.pqcbench.loadgen.monitor.LaneWatch;
 import io.pqcbench.loadgen.monitor.MachineRecord;
@@ -71,6 +73,7 @@ public final class LoadRun {
   private final int maxInFlight;
   private final Bundle bundle;
   private final Monitor monitor;
+  private final ServerMonitor server;
   private final Progress progress;
   private final boolean abortOnSaturated;
   private final NanoClock clock;
@@ -88,6 +91,7 @@ public final class LoadRun {
    *     files
    * @param bundle where to write
    * @param monitor started and calibrated; watches the machine during the run
+   * @param server what is watched beside the server; null for nothing
    * @param progress where to show
    * @param abortOnSaturated whether to end the run as soon as a rule says that it is saturated
    * @param clock the run's
@@ -98,6 +102,7 @@ public final class LoadRun {
       int maxInFlight,
       Bundle bundle,
       Monitor monitor,
+      ServerMonitor server,
       Progress progress,
       boolean abortOnSaturated,
       NanoClock clock) {
@@ -106,6 +111,7 @@ public final class LoadRun {
     this.maxInFlight = maxInFlight;
     this.bundle = bundle;
     this.monitor = monitor;
+    this.server = server;
     this.progress = progress;
     this.abortOnSaturated = abortOnSaturated;
     this.clock = clock;
@@ -158,6 +164,9 @@ public final class LoadRun {
       }
       RunRecord record = new RunRecord(start, measuredFrom, highest, recorders);
       tryBundle(() -> bundle.open(start, measuredFrom, wall));
+      if (server != null) {
+        server.align(start, wall);
+      }
       Map<String, Long> allowances = monitor.platform().allowances();
       startThreads();
       monitor.watch(lanes.stream().map(Lane::watch).toList());
@@ -216,6 +225,8 @@ public final class LoadRun {
     private boolean stopSent;
     private boolean interrupted;
     private final MachineRecord machine;
+    private final MachineRecord serverMachine;
+    private final Disturbances serverDisturbances = new Disturbances();
     private final Attribution attribution;
     private final Tail tail;
     private final Undisturbed undisturbed;
@@ -238,7 +249,8 @@ public final class LoadRun {
       this.measuredFrom = measuredFrom;
       this.end = start + plan.pace().durationNanos();
       this.machine = new MachineRecord(start, measuredFrom, end);
-      this.attribution = new Attribution(monitor.disturbances(), record);
+      this.serverMachine = server == null ? null : new MachineRecord(start, measuredFrom, end);
+      this.attribution = new Attribution(monitor.disturbances(), serverDisturbances, record);
       double measured = (end - measuredFrom) / (double) plan.pace().durationNanos();
       this.tail =
           new Tail(attribution, start, Math.round(plan.pace().schedule().count() * measured));
@@ -328,14 +340,20 @@ public final class LoadRun {
       }
       for (Interval interval : monitor.takeIntervals()) {
         machine.add(interval);
+        if (server != null) {
+          server.compare(interval);
+        }
         tryBundle(() -> bundle.write(interval));
       }
       for (Disturbance disturbance : monitor.disturbances().takeOver()) {
         machine.add(disturbance);
         tryBundle(() -> bundle.write(disturbance));
       }
+      followServer();
       attribute(now - SETTLE_NANOS);
-      monitor.disturbances().forgetBefore(now - plan.limits().timeoutNanos() - 2 * SETTLE_NANOS);
+      long oldest = now - plan.limits().timeoutNanos() - 2 * SETTLE_NANOS;
+      monitor.disturbances().forgetBefore(oldest);
+      serverDisturbances.forgetBefore(oldest);
       record.nextInterval();
       tryBundle(() -> bundle.writeInterval(record, (from - start) / 1e9, (now - start) / 1e9));
       long started = record.started();
@@ -358,6 +376,21 @@ public final class LoadRun {
         judgeSoFar(now);
       }
       lastFinished = finished;
+    }
+
+    private void followServer() {
+      if (server == null) {
+        return;
+      }
+      tryBundle(
+          () -> {
+            server.takeIntervals().forEach(serverMachine::add);
+            for (Disturbance disturbance : server.takeDisturbances()) {
+              serverMachine.add(disturbance);
+              serverDisturbances.report(disturbance);
+            }
+          });
+      serverDisturbances.takeOver();
     }
 
     /** Explains what was handed over before an instant, and gives the blocks back. */
@@ -401,6 +434,7 @@ public final class LoadRun {
           new Evidence(
               record,
               machine,
+              serverMachine,
               slowest,
               plan.pace().warmupNanos(),
               until,
@@ -427,6 +461,7 @@ public final class LoadRun {
           undisturbed,
           slowest,
           monitor.notReported(),
+          server == null ? null : server.alignment(),
           judge(measuredEnd - start, planned(), slowest, allowances),
           after.since(before),
           polls ? busyAfter - busyBefore : -1,

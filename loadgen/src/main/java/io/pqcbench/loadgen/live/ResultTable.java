@@ -74,6 +74,9 @@ public final class ResultTable {
         summary.collections());
     machine(text, summary.machine());
     tail(text, summary.tail());
+    if (summary.serverClock() != null) {
+      line(text, "server", "its monitor is on %s", summary.serverClock());
+    }
     if (summary.valuesClamped() > 0) {
       line(
           text,

@@ -17,6 +17,7 @@ import java.util.regex.Pattern;
  * report is null or left out, never guessed.
  *
  * @param host its name
+ * @param bootId of the kernel, the same for all processes since it was started; null if unknown
  * @param cpus processors that this process may use
  * @param cpuModel as /proc/cpuinfo gives it; null on kernels that do not, such as some aarch64 ones
  * @param memoryBytes of the machine; -1 if unknown
@@ -36,6 +37,7 @@ import java.util.regex.Pattern;
  */
 public record HostFacts(
     String host,
+    String bootId,
     int cpus,
     String cpuModel,
     long memoryBytes,
@@ -90,6 +92,7 @@ public record HostFacts(
     var runtime = ManagementFactory.getRuntimeMXBean();
     return new HostFacts(
         text(proc.resolve("sys/kernel/hostname")),
+        text(proc.resolve("sys/kernel/random/boot_id")),
         Runtime.getRuntime().availableProcessors(),
         field(text(proc.resolve("cpuinfo")), "model name"),
         memoryBytes(text(proc.resolve("meminfo"))),

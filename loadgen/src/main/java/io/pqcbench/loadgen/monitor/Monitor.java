@@ -178,7 +178,7 @@ public final class Monitor implements AutoCloseable {
     return calibration;
   }
 
-  /** Looks at these lanes too from now on. */
+  /** Looks at these lanes, and no others, from now on. */
   public void watch(List<LaneWatch> lanes) {
     sampler.watch(lanes);
   }

@@ -92,9 +92,10 @@ final class Sampler {
     this.disturbances = disturbances;
   }
 
-  /** From now on these lanes are looked at too. */
-  synchronized void watch(List<LaneWatch> more) {
-    lanes.addAll(more);
+  /** From now on these lanes are looked at, and no others. */
+  synchronized void watch(List<LaneWatch> present) {
+    lanes.clear();
+    lanes.addAll(present);
     last = null;
     readings = 0;
   }
@@ -257,6 +258,10 @@ final class Sampler {
   private void report(Interval interval) {
     if (interval.worstLaneRunDelayNanos() > RUN_DELAY_NANOS) {
       add(Disturbance.Source.RUN_DELAY, interval, interval.worstLaneRunDelayNanos(), "lanes");
+    }
+    long watched = interval.threads(Role.WATCHED).runDelayNanos();
+    if (watched > RUN_DELAY_NANOS) {
+      add(Disturbance.Source.RUN_DELAY, interval, watched, "watched processes");
     }
     if (interval.stealNanos() > 0) {
       add(Disturbance.Source.STEAL, interval, interval.stealNanos(), "");

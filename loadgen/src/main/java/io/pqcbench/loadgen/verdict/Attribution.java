@@ -57,14 +57,17 @@ public final class Attribution {
           Source.LANE_STALL);
 
   private final Disturbances disturbances;
+  private final Disturbances server;
   private final RunRecord record;
 
   /**
    * @param disturbances the timeline
+   * @param server the timeline of the server's machine; empty if it is not watched
    * @param record gives the medians; those of the moment are used
    */
-  public Attribution(Disturbances disturbances, RunRecord record) {
+  public Attribution(Disturbances disturbances, Disturbances server, RunRecord record) {
     this.disturbances = disturbances;
+    this.server = server;
     this.record = record;
   }
 
@@ -81,7 +84,7 @@ public final class Attribution {
     if (network != null) {
       return network;
     }
-    Cause stop = stop(planned, done, excess, lag, late);
+    Cause stop = stop(disturbances, planned, done, excess, lag, late);
     if (stop != null) {
       return stop;
     }
@@ -89,7 +92,10 @@ public final class Attribution {
       return new Cause(
           Cause.CLIENT_QUEUE, "lane late by " + millis(lag) + ", busy with other arrivals");
     }
-    return slowPhase(block, row, excess);
+    Cause theirs = stop(server, planned, done, excess, lag, false);
+    return theirs != null
+        ? new Cause(Cause.SERVER + theirs.name(), "on the server: " + theirs.evidence())
+        : slowPhase(block, row, excess);
   }
 
   private Cause network(SampleBlock block, int row, long excess) {
@@ -120,10 +126,11 @@ public final class Attribution {
     return count == 1 ? "once" : count == 2 ? "twice" : count + " times";
   }
 
-  private Cause stop(long planned, long done, long excess, long lag, boolean late) {
+  private Cause stop(
+      Disturbances timeline, long planned, long done, long excess, long lag, boolean late) {
     Map<Source, Long> taken = new EnumMap<>(Source.class);
     Map<Source, Disturbance> largest = new EnumMap<>(Source.class);
-    for (Disturbance disturbance : disturbances.within(planned, done)) {
+    for (Disturbance disturbance : timeline.within(planned, done)) {
       taken.merge(disturbance.source(), disturbance.within(planned, done), Long::sum);
       largest.merge(
           disturbance.source(), disturbance, (a, b) -> a.amountNanos() >= b.amountNanos() ? a : b);

@@ -28,14 +28,20 @@ public record Cause(String name, String evidence) {
   /** Everything on the client was punctual: the time went by while it waited for bytes. */
   public static final String SERVER_OR_NETWORK = "server-or-network";
 
+  /** Before the label of what happened on the server's machine, where that is watched. */
+  public static final String SERVER = "server-";
+
   /** None of these. */
   public static final String UNEXPLAINED = "unexplained";
 
   /** Returns whose the fault is. */
   public Fault fault() {
+    if (name.startsWith(SERVER)) {
+      return Fault.SERVER;
+    }
     return switch (name) {
       case SYN_RETRANSMIT, RETRANSMIT -> Fault.NETWORK;
-      case DELAYED_ACK, SERVER_OR_NETWORK -> Fault.SERVER;
+      case DELAYED_ACK -> Fault.SERVER;
       case "run-delay", "steal", "throttled", "hiccup" -> Fault.MACHINE;
       default -> Fault.CLIENT;
     };

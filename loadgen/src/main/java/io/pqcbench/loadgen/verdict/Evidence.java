@@ -9,6 +9,7 @@ import java.util.Map;
  *
  * @param record what was recorded
  * @param machine what the machine did meanwhile
+ * @param server what the server's machine did, as far as it was watched; null if it was not
  * @param tail the slowest hundredth with its causes; null while the run goes
  * @param fromNanos where the judged part begins, after the start of the run
  * @param toNanos where it ends
@@ -20,6 +21,7 @@ import java.util.Map;
 public record Evidence(
     RunRecord record,
     MachineRecord machine,
+    MachineRecord server,
     Tail.Report tail,
     long fromNanos,
     long toNanos,

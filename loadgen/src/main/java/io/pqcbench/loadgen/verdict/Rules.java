@@ -149,6 +149,7 @@ public final class Rules {
       processors();
       stops();
       network();
+      server();
       tail();
     }
     findings.sort((a, b) -> b.level().compareTo(a.level()));
@@ -659,7 +660,8 @@ public final class Rules {
     MachineRecord.Tally tally = machine.disturbances(source);
     double share = evidence.tail() == null ? 0 : evidence.tail().share(source.label());
     boolean longOne =
-        tally.max() > Math.max(STOP_MAX_NANOS, evidence.conditions().pauseThresholdNanos());
+        tally.max() > Math.max(STOP_MAX_NANOS, evidence.conditions().pauseThresholdNanos())
+            && !(source == Source.LANE_STALL && stoppedFor() > tally.max() / 2);
     if (share >= TAIL_SHARE || longOne) {
       add(
           source.label(),
@@ -677,6 +679,19 @@ public final class Rules {
           seconds(tally.maxAt()),
           advice);
     }
+  }
+
+  /**
+   * A turn of the loop is long also when its lane was stopped in it, and then that is the finding.
+   */
+  private long stoppedFor() {
+    long longest =
+        Math.max(
+            machine.runDelay().max(), Math.max(machine.throttled().max(), machine.steal().max()));
+    for (Source source : List.of(Source.GC_PAUSE, Source.SAFEPOINT, Source.HICCUP)) {
+      longest = Math.max(longest, machine.disturbances(source).max());
+    }
+    return longest;
   }
 
   private void network() {
@@ -731,6 +746,74 @@ public final class Rules {
           net.softnetDropped() + " packets were dropped by this kernel's receive queue",
           "0",
           "raise net.core.netdev_max_backlog, or free the processor that handles the interrupts");
+    }
+  }
+
+  /** What the server's machine did, where it is watched. Its own load is no fault. */
+  private void server() {
+    MachineRecord server = evidence.server();
+    if (server == null) {
+      return;
+    }
+    if (server.lengthNanos() == 0) {
+      add(
+          "server-monitor",
+          SUSPECT,
+          Fault.SERVER,
+          "no line of the server's monitor lies in the measured part",
+          "all of it",
+          "is 'loadgen monitor' running there, and are the clocks right? the analysis can join the"
+              + " files later");
+      return;
+    }
+    if (server.leastIdle().share() < CPU_IDLE) {
+      add(
+          "server-cpu-idle",
+          TRUSTED,
+          Fault.SERVER,
+          String.format(
+              Locale.ROOT,
+              "the server's processor %d idle for %s of five seconds",
+              server.leastIdle().cpu(),
+              percent(server.leastIdle().share())),
+          percent(CPU_IDLE),
+          seconds(server.leastIdle().at()),
+          "the target is at its limit");
+    }
+    serverTally("server-steal", server.steal(), "the hypervisor took %s from the server");
+    serverTally("server-throttled", server.throttled(), "its CPU quota stopped the server for %s");
+    if (server.net() != null && server.net().listenOverflows() > 0) {
+      add(
+          "server-listen-overflows",
+          SUSPECT,
+          Fault.SERVER,
+          server.net().listenOverflows() + " connections found the server's accept queue full",
+          "0",
+          "a longer backlog (and net.core.somaxconn), or a lower rate");
+    }
+    MachineRecord.Tally hiccups = server.disturbances(Source.HICCUP);
+    if (hiccups.max() > STOP_MAX_NANOS) {
+      add(
+          "server-hiccup",
+          SUSPECT,
+          Fault.SERVER,
+          "the server's machine stood still for " + millis(hiccups.max()),
+          millis(STOP_MAX_NANOS),
+          seconds(hiccups.maxAt()),
+          "see disturbances.csv of the server's monitor");
+    }
+  }
+
+  private void serverTally(String rule, MachineRecord.Tally tally, String observed) {
+    if (tally.count() > 0) {
+      add(
+          rule,
+          SUSPECT,
+          Fault.SERVER,
+          String.format(Locale.ROOT, observed, millis(tally.total())),
+          "0",
+          seconds(tally.maxAt()),
+          "see monitor.csv of the server's monitor");
     }
   }
 

@@ -155,7 +155,8 @@ class BundleTest {
     try (Bundle bundle = open(1)) {
       for (SampleBlock block : samples.blocks()) {
         bundle.write(block);
-        bundle.writeSlow(block, new Attribution(new Disturbances(), samples.record()));
+        bundle.writeSlow(
+            block, new Attribution(new Disturbances(), new Disturbances(), samples.record()));
       }
       bundle.finish(Map.of());
     }

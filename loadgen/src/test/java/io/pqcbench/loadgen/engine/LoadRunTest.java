@@ -53,7 +53,15 @@ class LoadRunTest {
   private LoadRun prepare(LoadPlan plan, ServerFacts facts) throws Exception {
     Bundle bundle = Bundle.create(directory.resolve("bundle"), plan.limits().slowThresholdNanos());
     return new LoadRun(
-        plan, facts, plan.limits().maxInFlight(), bundle, monitor, SILENT, false, NanoClock.SYSTEM);
+        plan,
+        facts,
+        plan.limits().maxInFlight(),
+        bundle,
+        monitor,
+        null,
+        SILENT,
+        false,
+        NanoClock.SYSTEM);
   }
 
   private Summary run(LoadPlan plan) throws Exception {
@@ -116,7 +124,12 @@ class LoadRunTest {
       assertThat(service.max()).isLessThan(response.max());
       assertThat(response.mean() - service.mean())
           .isGreaterThan(0.5 * (rate * 0.2) * 100_000 / summary.plannedMeasured());
-      assertThat(summary.findings()).extracting("rule").containsAnyOf("lag", "lag-max");
+      assertThat(summary.findings())
+          .extracting("rule")
+          .containsAnyOf("lag", "lag-max")
+          .contains("lane-stall");
+      assertThat(summary.tail().causes()).extracting("cause").contains("lane-stall");
+      assertThat(summary.tail().shape()).startsWith("ramp");
     }
   }
 

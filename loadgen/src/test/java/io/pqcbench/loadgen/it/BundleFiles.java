@@ -2,6 +2,9 @@ package io.pqcbench.loadgen.it;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.networknt.schema.JsonSchemaFactory;
+import com.networknt.schema.SpecVersion;
+import com.networknt.schema.ValidationMessage;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -10,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.zip.GZIPInputStream;
 
 /** Reads a bundle by its documentation, with none of the code that wrote it. */
@@ -19,6 +23,22 @@ record BundleFiles(Path directory) {
 
   JsonNode json(String name) throws IOException {
     return JSON.readTree(directory.resolve(name).toFile());
+  }
+
+  /** What the file says against its own schema. */
+  Set<ValidationMessage> violations(String name) throws IOException {
+    try (InputStream schema =
+        BundleFiles.class.getResourceAsStream(
+            "/io/pqcbench/loadgen/bundle/" + name + ".schema.json")) {
+      return JsonSchemaFactory.getInstance(SpecVersion.VersionFlag.V202012)
+          .getSchema(schema)
+          .validate(json(name + ".json"));
+    }
+  }
+
+  /** The lines of a CSV file without its header. */
+  List<String> lines(String name) throws IOException {
+    return Files.readAllLines(directory.resolve(name)).stream().skip(1).toList();
   }
 
   /** The rows of samples.csv.gz without the header, also of a file that ends in the middle. */

@@ -28,6 +28,7 @@ class RulesTest {
             record,
             new MachineRecord(0, warmupSeconds * SECOND, seconds * SECOND),
             null,
+            null,
             warmupSeconds * SECOND,
             seconds * SECOND,
             scheduled,

@@ -1,0 +1,189 @@
+package io.pqcbench.loadgen.cli;
+
+import io.pqcbench.loadgen.bundle.Bundle;
+import io.pqcbench.loadgen.bundle.ServerMonitor;
+import io.pqcbench.loadgen.engine.LoadRun;
+import io.pqcbench.loadgen.handshake.Preflight;
+import io.pqcbench.loadgen.handshake.PreflightException;
+import io.pqcbench.loadgen.handshake.ServerFacts;
+import io.pqcbench.loadgen.live.Progress;
+import io.pqcbench.loadgen.monitor.HostFacts;
+import io.pqcbench.loadgen.monitor.Monitor;
+import io.pqcbench.loadgen.monitor.Platform;
+import io.pqcbench.loadgen.plan.LoadPlan;
+import io.pqcbench.loadgen.schedule.NanoClock;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import picocli.CommandLine.Model.CommandSpec;
+
+/**
+ * Everything that is found out before load is put on a target: what the server is, what this
+ * machine is and allows, and how noisy it is. For one run, or for several against the same target.
+ */
+final class Session implements AutoCloseable {
+
+  private static final String SCHEMA = "loadgen-run/1";
+
+  /** For how long the idle machine's noise is watched. */
+  private static final long CALIBRATION_NANOS = 1_000_000_000L;
+
+  private final boolean embedded;
+  private final List<String> command;
+  private final ServerFacts facts;
+  private final HostFacts host;
+  private final Budget budget;
+  private final Monitor monitor;
+  private final List<String> warnings = new ArrayList<>();
+
+  /**
+   * What {@code run.json} holds.
+   *
+   * @param schema name and version of this format
+   * @param commandStartedAt wall clock, ISO 8601, when the command began
+   * @param command the arguments as given
+   * @param plan everything that was asked for, with the defaults filled in
+   * @param embeddedServer whether the target was started by this command
+   * @param maxInFlight attempts open at once that the process allows, at most the plan's
+   * @param server what the preflight found
+   * @param host the machine and the JVM
+   * @param platform what the machine lets be seen of itself
+   * @param noise of the machine before the run, when it had nothing to do
+   * @param versions of this program and its libraries
+   * @param warnings that were printed before the run
+   */
+  record RunJson(
+      String schema,
+      String commandStartedAt,
+      List<String> command,
+      LoadPlan plan,
+      boolean embeddedServer,
+      int maxInFlight,
+      ServerFacts server,
+      HostFacts host,
+      Platform platform,
+      Monitor.Calibration noise,
+      Versions versions,
+      List<String> warnings) {}
+
+  /** Versions of this program and its libraries. */
+  record Versions(String loadgen, String netty, String tlsStack, String jdk) {
+    static Versions read() {
+      return new Versions(
+          Loadgen.Versions.own(),
+          Loadgen.Versions.netty(),
+          Loadgen.Versions.tlsStack(),
+          Loadgen.Versions.jdk());
+    }
+  }
+
+  private Session(
+      LoadPlan plan, boolean embedded, List<String> command, ServerFacts facts, Monitor monitor) {
+    this.embedded = embedded;
+    this.command = command;
+    this.facts = facts;
+    this.host = HostFacts.read();
+    this.budget = Budget.of(plan, host);
+    this.monitor = monitor;
+    warnings.addAll(budget.warnings());
+    double quota = monitor.platform().cpuQuota();
+    if (quota < host.cpus()) {
+      warnings.add(
+          String.format(
+              Locale.ROOT,
+              "a CPU quota of %.2f processors stops this process for tens of milliseconds whenever"
+                  + " it is used up; what helps: no CPU limit",
+              quota));
+    }
+    String calibration = CalibrationFile.warning(plan, host);
+    if (calibration != null) {
+      warnings.add(calibration);
+    }
+  }
+
+  /**
+   * Makes a preflight, and watches the idle machine for a second.
+   *
+   * @param plan what is to be done first; later plans must have its target and offer
+   * @param embedded whether this command has started the target
+   * @param spec of the command
+   */
+  static Session open(LoadPlan plan, boolean embedded, CommandSpec spec)
+      throws IOException, PreflightException {
+    NanoClock clock = NanoClock.SYSTEM;
+    ServerFacts facts = new Preflight(plan, clock).run();
+    Monitor monitor = Monitor.start(clock, List.of());
+    monitor.calibrate(CALIBRATION_NANOS);
+    return new Session(
+        plan, embedded, spec.root().commandLine().getParseResult().originalArgs(), facts, monitor);
+  }
+
+  ServerFacts facts() {
+    return facts;
+  }
+
+  HostFacts host() {
+    return host;
+  }
+
+  boolean embedded() {
+    return embedded;
+  }
+
+  int maxInFlight() {
+    return budget.maxInFlight();
+  }
+
+  Monitor.Calibration noise() {
+    return monitor.calibration();
+  }
+
+  /** Returns what the user should hear before the run, each with what helps. */
+  List<String> warnings() {
+    return warnings;
+  }
+
+  RunJson describe(LoadPlan plan) {
+    return new RunJson(
+        SCHEMA,
+        Instant.now().toString(),
+        command,
+        plan,
+        embedded,
+        budget.maxInFlight(),
+        facts,
+        host,
+        monitor.platform(),
+        monitor.calibration(),
+        Versions.read(),
+        warnings);
+  }
+
+  /**
+   * @param server what is watched beside the server; null for nothing
+   */
+  LoadRun prepare(
+      LoadPlan plan,
+      Bundle bundle,
+      ServerMonitor server,
+      Progress progress,
+      boolean abortOnSaturated) {
+    return new LoadRun(
+        plan,
+        facts,
+        budget.maxInFlight(),
+        bundle,
+        monitor,
+        server,
+        progress,
+        abortOnSaturated,
+        NanoClock.SYSTEM);
+  }
+
+  @Override
+  public void close() {
+    monitor.close();
+  }
+}
