@@ -31,6 +31,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "calibrate",
     mixinStandardHelpOptions = true,
+    versionProvider = Loadgen.Versions.class,
     sortOptions = false,
     usageHelpWidth = 110,
     description =

@@ -55,6 +55,7 @@ public final class Loadgen implements Callable<Integer> {
     CommandLine command = new CommandLine(new Loadgen());
     command.setCaseInsensitiveEnumValuesAllowed(true);
     command.setExecutionExceptionHandler(Loadgen::explain);
+    command.setExecutionStrategy(Loadgen::executeLast);
     command.setParameterExceptionHandler(
         (wrong, args) -> {
           CommandLine at = wrong.getCommandLine();
@@ -69,6 +70,21 @@ public final class Loadgen implements Callable<Integer> {
           return ExitCode.USAGE;
         });
     return command.execute(arguments);
+  }
+
+  /**
+   * Options in front of a subcommand would be taken by {@code loadgen} itself, which is not run.
+   */
+  private static int executeLast(CommandLine.ParseResult parsed) {
+    if (parsed.hasSubcommand() && !parsed.matchedOptions().isEmpty()) {
+      throw new CommandLine.ParameterException(
+          parsed.commandSpec().commandLine(),
+          "options belong behind the subcommand: "
+              + parsed.matchedOptions().get(0).longestName()
+              + " stands before "
+              + parsed.subcommand().commandSpec().name());
+    }
+    return new CommandLine.RunLast().execute(parsed);
   }
 
   @Override

@@ -28,6 +28,7 @@ import picocli.CommandLine.Option;
 @Command(
     name = "monitor",
     mixinStandardHelpOptions = true,
+    versionProvider = Loadgen.Versions.class,
     sortOptions = false,
     usageHelpWidth = 110,
     description =

@@ -16,6 +16,7 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "probe",
     mixinStandardHelpOptions = true,
+    versionProvider = Loadgen.Versions.class,
     sortOptions = false,
     usageHelpWidth = 110,
     description =

@@ -27,6 +27,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "run",
     mixinStandardHelpOptions = true,
+    versionProvider = Loadgen.Versions.class,
     sortOptions = false,
     usageHelpWidth = 110,
     description = "Offers load and measures; the default command.")

@@ -16,6 +16,7 @@ import picocli.CommandLine.Option;
 @Command(
     name = "serve",
     mixinStandardHelpOptions = true,
+    versionProvider = Loadgen.Versions.class,
     sortOptions = false,
     usageHelpWidth = 110,
     description = "Runs the embedded TLS server in the foreground: something to shoot at.")

@@ -98,7 +98,13 @@ class LoadgenTest {
         "--source-address nosuch.invalid | --source-address",
         "--source-address 192.0.2.1 | no address of this machine",
         "--nosuch | --nosuch",
-        "--arrival sometimes | sometimes"
+        "--arrival sometimes | sometimes",
+        "--abort-on sometimes | sometimes",
+        "--fail-on trusted | trusted",
+        "--rate 10 run | --rate stands before run",
+        "--target host:443 calibrate | behind the subcommand",
+        "calibrate --from 100 --max-rate 10 | --max-rate must not be below --from",
+        "monitor --duration 0x --process nginx | 0x"
       })
   void wrongUsageIsExplainedAndEndsWithTwo(String arguments, String message) {
     Result result = loadgen((arguments + " --out " + out()).split(" ", -1));
@@ -220,15 +226,44 @@ class LoadgenTest {
     }
   }
 
-  @Test
-  void theVersionNamesTheLibraries() {
-    assertThat(loadgen("--version").out()).contains("Netty 4.", "BoringSSL", "JDK ");
+  @ParameterizedTest
+  @CsvSource({"--version", "run --version", "calibrate --version", "monitor --version"})
+  void theVersionNamesTheLibraries(String arguments) {
+    assertThat(loadgen(arguments.split(" ", -1)).out()).contains("Netty 4.", "BoringSSL", "JDK ");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"suspect, 3", "saturated, 3", "never, 0"})
+  void theExitCodeDependsOnWhatTheUserCallsAFailure(String failOn, int exitCode) throws Exception {
+    // An invalid run: every handshake costs a HelloRetryRequest.
+    try (EmbeddedServer server =
+        EmbeddedServer.start(ServerOptions.defaults().withGroups("P-256"))) {
+      Result result =
+          run(
+              server.address().getPort(),
+              "--groups",
+              "X25519,P-256",
+              "--rate",
+              "20",
+              "--duration",
+              "1s",
+              "--fail-on",
+              failOn);
+      assertThat(result.exitCode()).isEqualTo(exitCode);
+      assertThat(json("summary.json").get("verdict").asText()).isEqualTo("INVALID");
+    }
   }
 
   @Test
   void everyOptionHasAHelpThatNamesItsDefault() {
     picocli.CommandLine command = new picocli.CommandLine(new Loadgen());
-    assertThat(command.getCommandSpec().options())
+    List<picocli.CommandLine.Model.OptionSpec> options =
+        new ArrayList<>(command.getCommandSpec().options());
+    command
+        .getSubcommands()
+        .values()
+        .forEach(sub -> options.addAll(sub.getCommandSpec().options()));
+    assertThat(options)
         .filteredOn(option -> !option.hidden())
         .allSatisfy(
             option -> {
@@ -241,7 +276,8 @@ class LoadgenTest {
 
   @Test
   void thereIsACompletionScript() {
-    assertThat(loadgen("generate-completion").out()).contains("--groups", "probe");
+    assertThat(loadgen("generate-completion").out())
+        .contains("--groups", "probe", "calibrate", "--server-monitor");
   }
 
   @Test
