@@ -234,7 +234,9 @@ final class CalibrateCommand implements Callable<Integer> {
         Bundle.create(directory.resolve(name), plan.limits().slowThresholdNanos())) {
       bundle.begin(session.describe(plan));
       LoadRun.Result result =
-          session.prepare(plan, bundle, null, new Progress(System.err, false, true), true).run();
+          session
+              .prepare(plan, bundle, null, new Progress(System.err, false, true), null, true)
+              .run();
       if (result.bundleFailure() != null) {
         throw result.bundleFailure();
       }

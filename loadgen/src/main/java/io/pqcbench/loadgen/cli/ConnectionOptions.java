@@ -7,12 +7,15 @@ import io.pqcbench.loadgen.plan.Quantity;
 import io.pqcbench.loadgen.plan.Target;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
@@ -227,6 +230,9 @@ final class ConnectionOptions {
         slowThresholdNanos);
   }
 
+  private static final Pattern LISTEN =
+      Pattern.compile("(?:(?:\\[(?<v6>[^\\]]+)]|(?<host>[^:]+)):)?(?<port>[0-9]{1,5})");
+
   /** The message of a converter reaches the user as it is. */
   private abstract static class Converter<T> implements ITypeConverter<T> {
     abstract T parse(String text);
@@ -273,6 +279,23 @@ final class ConnectionOptions {
     @Override
     Double parse(String text) {
       return Quantity.ratePerSecond(text);
+    }
+  }
+
+  static final class Listen extends Converter<InetSocketAddress> {
+    @Override
+    InetSocketAddress parse(String text) {
+      Matcher matcher = LISTEN.matcher(text);
+      int port = matcher.matches() ? Integer.parseInt(matcher.group("port")) : -1;
+      if (port < 0 || port > 65_535) {
+        throw new IllegalArgumentException(
+            "--prometheus must be PORT, HOST:PORT or [V6]:PORT with a port from 0 to 65535:"
+                + " address='"
+                + text
+                + "'");
+      }
+      String host = matcher.group("v6") != null ? matcher.group("v6") : matcher.group("host");
+      return InetSocketAddress.createUnresolved(host == null ? "127.0.0.1" : host, port);
     }
   }
 

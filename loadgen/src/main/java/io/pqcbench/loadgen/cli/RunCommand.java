@@ -3,9 +3,12 @@ package io.pqcbench.loadgen.cli;
 import io.pqcbench.loadgen.bundle.Bundle;
 import io.pqcbench.loadgen.bundle.ServerMonitor;
 import io.pqcbench.loadgen.engine.LoadRun;
+import io.pqcbench.loadgen.live.Metrics;
 import io.pqcbench.loadgen.live.Progress;
 import io.pqcbench.loadgen.live.ResultTable;
 import io.pqcbench.loadgen.plan.LoadPlan;
+import io.pqcbench.loadgen.plan.NamedGroup;
+import io.pqcbench.loadgen.plan.Quantity;
 import io.pqcbench.loadgen.plan.Target;
 import io.pqcbench.loadgen.verdict.Verdict;
 import java.io.IOException;
@@ -18,6 +21,7 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -129,17 +133,38 @@ final class RunCommand implements Callable<Integer> {
       Path directory = options.out != null ? options.out : defaultDirectory(plan);
       PrintStream talk = options.json ? System.err : System.out;
       try (Session session = Session.open(plan, embedded, spec);
+          Metrics metrics = serveMetrics(plan);
           Bundle bundle = Bundle.create(directory, plan.limits().slowThresholdNanos())) {
         bundle.begin(session.describe(plan));
         if (!options.quiet) {
           talk.print(Header.render(plan, session, directory));
         }
         session.warnings().forEach(warning -> System.err.println("loadgen: WARNING: " + warning));
-        return measure(session, plan, bundle, talk);
+        return measure(session, plan, bundle, metrics, talk);
       }
     }
 
-    private int measure(Session session, LoadPlan plan, Bundle bundle, PrintStream talk)
+    /** Returns null when nobody asked for them. */
+    private Metrics serveMetrics(LoadPlan plan) throws IOException {
+      if (options.prometheus == null) {
+        return null;
+      }
+      Metrics metrics =
+          Metrics.serve(
+              options.prometheus,
+              new Metrics.Run(
+                  plan.target().authority(),
+                  plan.tls().groups().stream()
+                      .map(NamedGroup::label)
+                      .collect(Collectors.joining(",")),
+                  Quantity.trim(plan.pace().ratePerSecond()),
+                  Loadgen.Versions.own()));
+      System.err.println("loadgen: metrics at " + metrics.url());
+      return metrics;
+    }
+
+    private int measure(
+        Session session, LoadPlan plan, Bundle bundle, Metrics metrics, PrintStream talk)
         throws IOException {
       ServerMonitor server =
           options.serverMonitor == null
@@ -149,7 +174,12 @@ final class RunCommand implements Callable<Integer> {
       Progress progress = new Progress(System.err, terminal, options.quiet);
       run =
           session.prepare(
-              plan, bundle, server, progress, options.abortOn == RunOptions.AbortOn.SATURATED);
+              plan,
+              bundle,
+              server,
+              progress,
+              metrics,
+              options.abortOn == RunOptions.AbortOn.SATURATED);
       LoadRun.Result result = run.run();
       progress.clear();
       if (options.json) {

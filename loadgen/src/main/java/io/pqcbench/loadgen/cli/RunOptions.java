@@ -3,6 +3,7 @@ package io.pqcbench.loadgen.cli;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.Quantity;
 import io.pqcbench.loadgen.plan.Target;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -68,6 +69,15 @@ final class RunOptions {
           "Directory that 'loadgen monitor' writes on the server, followed while the run goes: its"
               + " disturbances explain slow requests too. Default: none")
   Path serverMonitor;
+
+  @Option(
+      names = "--prometheus",
+      paramLabel = "[HOST:]PORT",
+      converter = ConnectionOptions.Listen.class,
+      description =
+          "Serve live metrics at http://HOST:PORT/metrics until the command ends; HOST is 127.0.0.1"
+              + " if left out, and port 0 takes a free one. Default: not served")
+  InetSocketAddress prometheus;
 
   /** What may end a run before its time. */
   enum AbortOn {

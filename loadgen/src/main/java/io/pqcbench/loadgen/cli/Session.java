@@ -6,6 +6,7 @@ import io.pqcbench.loadgen.engine.LoadRun;
 import io.pqcbench.loadgen.handshake.Preflight;
 import io.pqcbench.loadgen.handshake.PreflightException;
 import io.pqcbench.loadgen.handshake.ServerFacts;
+import io.pqcbench.loadgen.live.Metrics;
 import io.pqcbench.loadgen.live.Progress;
 import io.pqcbench.loadgen.monitor.HostFacts;
 import io.pqcbench.loadgen.monitor.Monitor;
@@ -163,21 +164,21 @@ final class Session implements AutoCloseable {
 
   /**
    * @param server what is watched beside the server; null for nothing
+   * @param metrics where to publish; null for nowhere
    */
   LoadRun prepare(
       LoadPlan plan,
       Bundle bundle,
       ServerMonitor server,
       Progress progress,
+      Metrics metrics,
       boolean abortOnSaturated) {
     return new LoadRun(
         plan,
         facts,
         budget.maxInFlight(),
         bundle,
-        monitor,
-        server,
-        progress,
+        new LoadRun.Observers(monitor, server, progress, metrics),
         abortOnSaturated,
         NanoClock.SYSTEM);
   }

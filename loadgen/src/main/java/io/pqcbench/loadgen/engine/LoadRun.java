@@ -8,6 +8,7 @@ import io.pqcbench.loadgen.handshake.Outcome;
 import io.pqcbench.loadgen.handshake.Phase;
 import io.pqcbench.loadgen.handshake.ServerFacts;
 import io.pqcbench.loadgen.handshake.TlsClient;
+import io.pqcbench.loadgen.live.Metrics;
 import io.pqcbench.loadgen.live.Progress;
 import io.pqcbench.loadgen.monitor.Disturbance;
 import io.pqcbench.loadgen.monitor.Disturbances;
@@ -75,6 +76,7 @@ public final class LoadRun {
   private final Monitor monitor;
   private final ServerMonitor server;
   private final Progress progress;
+  private final Metrics metrics;
   private final boolean abortOnSaturated;
   private final NanoClock clock;
 
@@ -90,9 +92,7 @@ public final class LoadRun {
    * @param maxInFlight over all lanes; the plan's, or less if the process may not open as many
    *     files
    * @param bundle where to write
-   * @param monitor started and calibrated; watches the machine during the run
-   * @param server what is watched beside the server; null for nothing
-   * @param progress where to show
+   * @param observers who watches, and who is shown
    * @param abortOnSaturated whether to end the run as soon as a rule says that it is saturated
    * @param clock the run's
    */
@@ -101,21 +101,31 @@ public final class LoadRun {
       ServerFacts facts,
       int maxInFlight,
       Bundle bundle,
-      Monitor monitor,
-      ServerMonitor server,
-      Progress progress,
+      Observers observers,
       boolean abortOnSaturated,
       NanoClock clock) {
     this.plan = plan;
     this.facts = facts;
     this.maxInFlight = maxInFlight;
     this.bundle = bundle;
-    this.monitor = monitor;
-    this.server = server;
-    this.progress = progress;
+    this.monitor = observers.monitor();
+    this.server = observers.server();
+    this.progress = observers.progress();
+    this.metrics = observers.metrics();
     this.abortOnSaturated = abortOnSaturated;
     this.clock = clock;
   }
+
+  /**
+   * Who watches a run, and who is shown it.
+   *
+   * @param monitor started and calibrated; watches the machine during the run
+   * @param server what is watched beside the server; null for nothing
+   * @param progress where to show
+   * @param metrics where to publish, once a second; null for nowhere
+   */
+  public record Observers(
+      Monitor monitor, ServerMonitor server, Progress progress, Metrics metrics) {}
 
   /**
    * What a run leaves.
@@ -234,6 +244,7 @@ public final class LoadRun {
     private final ArrivalSchedule.Arrivals schedule = plan.pace().schedule().slice(0, 1);
     private boolean moreDue = schedule.advance();
     private final Set<String> shown = new HashSet<>();
+    private Rules.Judgement judgement;
     private long lastStarted;
     private long lastFinished;
 
@@ -338,14 +349,16 @@ public final class LoadRun {
         record.timeline().planned(schedule.plannedNanos());
         moreDue = schedule.advance();
       }
-      for (Interval interval : monitor.takeIntervals()) {
+      List<Interval> intervals = monitor.takeIntervals();
+      for (Interval interval : intervals) {
         machine.add(interval);
         if (server != null) {
           server.compare(interval);
         }
         tryBundle(() -> bundle.write(interval));
       }
-      for (Disturbance disturbance : monitor.disturbances().takeOver()) {
+      List<Disturbance> disturbances = monitor.disturbances().takeOver();
+      for (Disturbance disturbance : disturbances) {
         machine.add(disturbance);
         tryBundle(() -> bundle.write(disturbance));
       }
@@ -360,22 +373,38 @@ public final class LoadRun {
       long finished = record.finished();
       double seconds = Math.max(1e-3, (now - from) / 1e9);
       boolean warm = now > measuredFrom;
+      double offered = plan.pace().ratePerSecond();
+      double startedRate = (started - lastStarted) / seconds;
+      double finishedRate = (finished - lastFinished) / seconds;
+      int inFlight = lanes.stream().mapToInt(Lane::inFlight).sum();
       progress.interval(
           new Progress.Interval(
               (now - start) / 1e9,
               plan.pace().durationNanos() / 1e9,
               !warm,
-              plan.pace().ratePerSecond(),
-              (started - lastStarted) / seconds,
-              (finished - lastFinished) / seconds,
-              lanes.stream().mapToInt(Lane::inFlight).sum(),
+              offered,
+              startedRate,
+              finishedRate,
+              inFlight,
               record.failures(),
               record.interval(Phase.RESPONSE, warm)));
       lastStarted = started;
+      lastFinished = finished;
       if (!stopSent) {
         judgeSoFar(now);
       }
-      lastFinished = finished;
+      if (metrics != null) {
+        metrics.tick(
+            new Metrics.Tick(
+                record,
+                offered,
+                startedRate,
+                finishedRate,
+                inFlight,
+                intervals,
+                disturbances,
+                judgement));
+      }
     }
 
     private void followServer() {
@@ -416,7 +445,7 @@ public final class LoadRun {
       if (until < plan.pace().warmupNanos() + 2 * TICK_NANOS) {
         return;
       }
-      Rules.Judgement judgement = judge(until, -1, null, Map.of());
+      judgement = judge(until, -1, null, Map.of());
       for (Finding finding : judgement.findings()) {
         if (shown.add(finding.rule() + finding.level())) {
           progress.finding(finding, (now - start) / 1e9);
@@ -455,6 +484,10 @@ public final class LoadRun {
       long measuredEnd = interrupted ? Math.max(afterNanos, measuredFrom) : end;
       boolean polls = plan.limits().waiting() == LoadPlan.Wait.BUSY;
       Tail.Report slowest = tail.report();
+      judgement = judge(measuredEnd - start, planned(), slowest, allowances);
+      if (metrics != null) {
+        metrics.judged(judgement);
+      }
       return Summary.of(
           record,
           machine,
@@ -462,7 +495,7 @@ public final class LoadRun {
           slowest,
           monitor.notReported(),
           server == null ? null : server.alignment(),
-          judge(measuredEnd - start, planned(), slowest, allowances),
+          judgement,
           after.since(before),
           polls ? busyAfter - busyBefore : -1,
           planned(),

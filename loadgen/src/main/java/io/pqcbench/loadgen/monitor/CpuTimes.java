@@ -109,12 +109,12 @@ public record CpuTimes(
   }
 
   /** Returns all ticks; steal that is not reported counts as none. */
-  long total() {
+  public long total() {
     return user + nice + system + idle + iowait + irq + softirq + Math.max(steal, 0);
   }
 
   /** Returns the ticks in which this CPU worked for this system. */
-  long busy() {
+  public long busy() {
     return user + nice + system + irq + softirq;
   }
 }

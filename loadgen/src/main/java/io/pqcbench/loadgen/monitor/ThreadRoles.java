@@ -1,6 +1,7 @@
 package io.pqcbench.loadgen.monitor;
 
 import java.util.List;
+import java.util.Set;
 
 /**
  * Tells what a thread of this process is there for by its name in /proc/PID/task/TID/comm, which
@@ -15,7 +16,7 @@ public final class ThreadRoles {
     LANE,
     /** Watches how late a thread is that has nothing else to do. */
     HICCUP,
-    /** Observes: this program's own monitor, and flight recording. */
+    /** Observes: this program's own monitor, its live metrics, and flight recording. */
     MONITOR,
     /** Compiles. */
     JIT,
@@ -49,6 +50,9 @@ public final class ThreadRoles {
           "XWorker",
           "RuntimeWorker#"); // ZGC's as well, for the work of safepoints
 
+  /** The last is of the JDK's HTTP server, which serves the live metrics and nothing else. */
+  private static final Set<String> OBSERVERS = Set.of("monitor", "prometheus", "HTTP-Dispatcher");
+
   private ThreadRoles() {}
 
   /** Returns the role; {@link Role#OTHER} if the name is not known, or null. */
@@ -63,7 +67,7 @@ public final class ThreadRoles {
     if (name.startsWith("hiccup-")) {
       return Role.HICCUP;
     }
-    if (name.equals("monitor") || name.startsWith("JFR ")) {
+    if (OBSERVERS.contains(name) || name.startsWith("JFR ")) {
       return Role.MONITOR;
     }
     if (name.startsWith("C1 Compiler") || name.startsWith("C2 Compiler")) {

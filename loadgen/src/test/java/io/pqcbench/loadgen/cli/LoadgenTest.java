@@ -14,6 +14,8 @@ import io.pqcbench.loadgen.target.ServerOptions;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -97,6 +99,9 @@ class LoadgenTest {
         "--timeout 0 | --timeout must be positive",
         "--source-address nosuch.invalid | --source-address",
         "--source-address 192.0.2.1 | no address of this machine",
+        "--prometheus here | --prometheus must be PORT, HOST:PORT or [V6]:PORT",
+        "--prometheus 70000 | address='70000'",
+        "--prometheus ::1:9100 | address='::1:9100'",
         "--nosuch | --nosuch",
         "--arrival sometimes | sometimes",
         "--abort-on sometimes | sometimes",
@@ -145,6 +150,39 @@ class LoadgenTest {
       assertThat(result.err()).contains("not empty");
       assertThat(result.exitCode()).isEqualTo(4);
       assertThat(out().resolve("mine")).hasContent("mine");
+    }
+  }
+
+  @Test
+  void aPortForMetricsThatIsInUseEndsWithFourBeforeTheRun() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults())) {
+      String address = "127.0.0.1:" + taken.getLocalPort();
+      Result result = run(server.address().getPort(), "--prometheus", address);
+      assertThat(result.err().lines())
+          .singleElement()
+          .asString()
+          .contains("--prometheus", "in use", "address=" + address);
+      assertThat(result.exitCode()).isEqualTo(4);
+      assertThat(out()).doesNotExist();
+    }
+  }
+
+  @Test
+  void theAddressOfTheMetricsIsPrintedAndTheResultIsNotTouched() throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults())) {
+      Result result =
+          run(
+              server.address().getPort(),
+              "--rate",
+              "20",
+              "--duration",
+              "1s",
+              "--prometheus",
+              "[::1]:0",
+              "--json");
+      assertThat(result.err()).containsPattern("metrics at http://\\[[0-9a-f:]+]:\\d+/metrics");
+      assertThat(JSON.readTree(result.out())).isEqualTo(json("summary.json"));
     }
   }
 

@@ -57,9 +57,7 @@ class LoadRunTest {
         facts,
         plan.limits().maxInFlight(),
         bundle,
-        monitor,
-        null,
-        SILENT,
+        new LoadRun.Observers(monitor, null, SILENT, null),
         false,
         NanoClock.SYSTEM);
   }
@@ -103,9 +101,9 @@ class LoadRunTest {
   @Test
   void aStallOfTheLoopIsInTheResponseAndNotInTheService() throws Exception {
     long stallNanos = 200_000_000L;
-    double rate = 200;
+    double rate = 100;
     try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults())) {
-      LoadPlan plan = Plans.to(server.address().getPort()).rate(rate).duration(4).warmup(1).plan();
+      LoadPlan plan = Plans.to(server.address().getPort()).rate(rate).duration(6).warmup(1).plan();
       LoadRun run = prepare(plan, new Preflight(plan, NanoClock.SYSTEM).run());
       CompletableFuture<LoadRun.Result> result =
           CompletableFuture.supplyAsync(() -> unchecked(run));

@@ -8,7 +8,9 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 
 /** Runs the jar in a process of its own, as its users do. */
@@ -18,25 +20,25 @@ final class Command {
   private static final List<String> DEFAULT_SIGNALS = List.of("env", "--default-signal=INT,TERM");
 
   private final Process process;
+  private final Queue<String> errSoFar = new ConcurrentLinkedQueue<>();
   private final CompletableFuture<String> out;
   private final CompletableFuture<String> err;
 
   private Command(List<String> words) throws IOException {
     process = new ProcessBuilder(words).start();
     process.getOutputStream().close();
-    out = read(process.inputReader(StandardCharsets.UTF_8));
-    err = read(process.errorReader(StandardCharsets.UTF_8));
+    out = read(process.inputReader(StandardCharsets.UTF_8), new ConcurrentLinkedQueue<>());
+    err = read(process.errorReader(StandardCharsets.UTF_8), errSoFar);
   }
 
-  private static CompletableFuture<String> read(BufferedReader reader) {
+  private static CompletableFuture<String> read(BufferedReader reader, Queue<String> lines) {
     return CompletableFuture.supplyAsync(
         () -> {
           try (reader) {
-            StringBuilder text = new StringBuilder();
             for (String line = reader.readLine(); line != null; line = reader.readLine()) {
-              text.append(line).append('\n');
+              lines.add(line + '\n');
             }
-            return text.toString();
+            return String.join("", lines);
           } catch (IOException e) {
             throw new UncheckedIOException(e);
           }
@@ -86,6 +88,11 @@ final class Command {
 
   String out() {
     return out.join();
+  }
+
+  /** What is on standard error while the command runs. */
+  String errSoFar() {
+    return String.join("", errSoFar);
   }
 
   String err() {

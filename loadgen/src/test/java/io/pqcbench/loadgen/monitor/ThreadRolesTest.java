@@ -16,7 +16,7 @@ class ThreadRolesTest {
   void knowsTheProgramsOwnThreads() {
     assertRole(Role.LANE, "lane-0", "lane-12", "lane-0\n");
     assertRole(Role.HICCUP, "hiccup-0");
-    assertRole(Role.MONITOR, "monitor", "monitor\n");
+    assertRole(Role.MONITOR, "monitor", "monitor\n", "prometheus", "HTTP-Dispatcher");
   }
 
   @Test
