@@ -49,12 +49,24 @@ final class Command {
 
   /** Starts {@code java -jar loadgen.jar} with these arguments. */
   static Command loadgen(String... arguments) throws IOException {
-    return new Command(words(DEFAULT_SIGNALS, arguments));
+    return new Command(words(DEFAULT_SIGNALS, List.of(), arguments));
   }
 
   /** The same behind a shell command, such as {@code ulimit -n 200}. */
   static Command loadgenAfter(String shell, String... arguments) throws IOException {
-    return new Command(words(List.of("bash", "-c", shell + "; exec \"$0\" \"$@\""), arguments));
+    return new Command(
+        words(List.of("bash", "-c", shell + "; exec \"$0\" \"$@\""), List.of(), arguments));
+  }
+
+  /**
+   * The same by another command, and with more options for the JVM.
+   *
+   * @param by ends by becoming what stands behind it, such as {@code ip netns exec NAME}
+   * @param jvm later than the options of every test, so that these win
+   */
+  static Command loadgenBy(List<String> by, List<String> jvm, String... arguments)
+      throws IOException {
+    return new Command(words(by, jvm, arguments));
   }
 
   /** Starts any command. */
@@ -62,10 +74,11 @@ final class Command {
     return new Command(List.of(words));
   }
 
-  private static List<String> words(List<String> before, String... arguments) {
+  private static List<String> words(List<String> before, List<String> jvm, String... arguments) {
     List<String> words = new ArrayList<>(before);
     words.add(System.getProperty("java.home") + "/bin/java");
     words.add("-Xmx256m");
+    words.addAll(jvm);
     words.add("-jar");
     words.add(System.getProperty("loadgen.jar"));
     words.addAll(List.of(arguments));

@@ -1,0 +1,184 @@
+package io.pqcbench.loadgen.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pqcbench.loadgen.target.EmbeddedServer;
+import io.pqcbench.loadgen.target.ServerOptions;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Faults of the client's process and of its machine, each made on purpose and found by its name.
+ */
+class FaultIT {
+
+  @TempDir private Path directory;
+  private EmbeddedServer server;
+
+  @BeforeEach
+  void startServer() {
+    server = EmbeddedServer.start(ServerOptions.defaults());
+  }
+
+  @AfterEach
+  void stopServer() {
+    server.close();
+  }
+
+  private BundleFiles bundle() {
+    return new BundleFiles(directory.resolve("bundle"));
+  }
+
+  private String[] arguments(String... more) {
+    List<String> arguments =
+        new ArrayList<>(
+            List.of(
+                "--target",
+                "127.0.0.1:" + server.address().getPort(),
+                "--out",
+                bundle().directory().toString()));
+    arguments.addAll(List.of(more));
+    return arguments.toArray(new String[0]);
+  }
+
+  private FinishedRun finish(Command command) throws InterruptedException {
+    return FinishedRun.of(command, bundle());
+  }
+
+  private void awaitMeasuredPart() {
+    Path log = bundle().directory().resolve("latency.hlog");
+    Awaitility.await()
+        .atMost(java.time.Duration.ofSeconds(60))
+        .until(() -> Files.exists(log) && Files.readString(log).contains("Tag=handshake,"));
+  }
+
+  @Test
+  void aStoppedClientIsAHiccup() throws Exception {
+    Command command =
+        Command.loadgen(arguments("--rate", "300", "--duration", "6s", "--warmup", "2s"));
+    awaitMeasuredPart();
+    command.signal("STOP");
+    Thread.sleep(300);
+    command.signal("CONT");
+
+    FinishedRun run = finish(command);
+    assertThat(run.rules()).as(run.toString()).contains("hiccup");
+    assertThat(run.causes()).as(run.toString()).containsKey("hiccup");
+  }
+
+  @Test
+  void aFullCollectionIsAPauseOfTheCollector() throws Exception {
+    Command command =
+        Command.loadgenBy(
+            List.of("env"),
+            List.of("-XX:+UseSerialGC", "-Xms512m", "-Xmx512m"),
+            arguments("--rate", "300", "--duration", "6s", "--warmup", "2s"));
+    awaitMeasuredPart();
+    for (int i = 0; i < 3; i++) {
+      jcmd(command, "GC.run");
+    }
+
+    FinishedRun run = finish(command);
+    assertThat(run.rules("CLIENT")).as(run.toString()).contains("gc-pause");
+    assertThat(run.causes()).as(run.toString()).containsKey("gc-pause");
+  }
+
+  @Test
+  void aHeapDumpIsASafepoint() throws Exception {
+    Command command =
+        Command.loadgen(arguments("--rate", "300", "--duration", "6s", "--warmup", "2s"));
+    awaitMeasuredPart();
+    // Written while the whole JVM stands still, by no collector.
+    jcmd(command, "GC.heap_dump", "-all", directory.resolve("heap").toString());
+
+    FinishedRun run = finish(command);
+    assertThat(run.rules("CLIENT")).as(run.toString()).contains("safepoint");
+    assertThat(run.causes()).as(run.toString()).containsKey("safepoint");
+  }
+
+  private static void jcmd(Command command, String... words) throws Exception {
+    List<String> all =
+        new ArrayList<>(
+            List.of(System.getProperty("java.home") + "/bin/jcmd", Long.toString(command.pid())));
+    all.addAll(List.of(words));
+    Command jcmd = Command.of(all.toArray(new String[0]));
+    assertThat(jcmd.exitCode()).as(jcmd.err() + jcmd.out()).isZero();
+  }
+
+  @Test
+  void otherBusyProcessesAreSeen() throws Exception {
+    List<Command> busy = new ArrayList<>();
+    try {
+      for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++) {
+        // Whatever happens here, each ends after a minute of work. Root's come before ours.
+        busy.add(Command.of("nice", "-n", "-5", "sh", "-c", "ulimit -t 60; while :; do :; done"));
+      }
+      FinishedRun run =
+          finish(Command.loadgen(arguments("--rate", "300", "--duration", "8s", "--warmup", "2s")));
+      assertThat(run.rules()).as(run.toString()).containsAnyOf("run-delay", "cpu-idle", "lag");
+      assertThat(run.verdict()).isNotEqualTo("TRUSTED");
+    } finally {
+      for (Command each : busy) {
+        each.signal("KILL");
+      }
+    }
+  }
+
+  @Test
+  void aQuotaOfTheControlGroupThrottles() throws Exception {
+    try (CpuQuota quota = CpuQuota.create()) {
+      Command command =
+          Command.loadgenBy(
+              quota.inside(),
+              List.of(),
+              arguments("--rate", "150", "--duration", "8s", "--warmup", "2s"));
+      // The start of a JVM takes long enough without a limit.
+      awaitMeasuredPart();
+      quota.limit(20);
+      FinishedRun run = finish(command);
+      assertThat(run.rules("MACHINE")).as(run.toString()).contains("throttled");
+      assertThat(run.causes()).as(run.toString()).containsKey("throttled");
+    }
+  }
+
+  @Test
+  void fewDescriptorsAreAFindingAndNoMystery() throws Exception {
+    FinishedRun run =
+        finish(
+            Command.loadgenAfter(
+                "ulimit -n 64", arguments("--rate", "100", "--duration", "4s", "--warmup", "1s")));
+    assertThat(run.rules("CLIENT")).as(run.toString()).contains("descriptors");
+    assertThat(run.err()).contains("ulimit -n");
+  }
+
+  @Test
+  void anOverloadIsSaturatedAndEndsEarlyWhenAsked() throws Exception {
+    FinishedRun run =
+        finish(
+            Command.loadgen(
+                arguments(
+                    "--rate",
+                    "20000",
+                    "--duration",
+                    "60s",
+                    "--warmup",
+                    "1s",
+                    "--abort-on",
+                    "saturated")));
+    assertThat(run.exitCode()).as(run.toString()).isEqualTo(3);
+    assertThat(run.verdict()).isEqualTo("SATURATED");
+    // Complete all the same: a line for every arrival that the summary counts.
+    assertThat(run.bundle().samples()).hasSize(run.summary().get("planned").asInt());
+    // In its own time, and not in that of the machine that runs this test.
+    assertThat(run.bundle().samples())
+        .filteredOn(row -> !row[3].equals("SKIPPED"))
+        .allMatch(row -> Double.parseDouble(row[1]) < 10e6);
+  }
+}

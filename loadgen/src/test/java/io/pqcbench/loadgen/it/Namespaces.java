@@ -1,0 +1,168 @@
+package io.pqcbench.loadgen.it;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Two network namespaces, of a client and of a server, joined by a cable of their own: what is lost
+ * or scarce in them is so for nobody else on the machine.
+ */
+final class Namespaces implements AutoCloseable {
+
+  /** Whose process made it, so that what a killed one left can be told and deleted. */
+  private static final Pattern NAME = Pattern.compile("loadgen-it-(\\d+)-\\d+-[cs]");
+
+  private static final AtomicInteger COUNT = new AtomicInteger();
+
+  private static final String CLIENT_ADDRESS = "10.99.0.1";
+  private static final String SERVER_ADDRESS = "10.99.0.2";
+
+  private final String client;
+  private final String server;
+  private Process serving;
+
+  private Namespaces(String name) {
+    client = name + "-c";
+    server = name + "-s";
+  }
+
+  /** Makes them; skips the test where that cannot be. */
+  static Namespaces create() throws Exception {
+    Needs.that(available("ip"), "ip makes network namespaces: install iproute2");
+    Needs.that(available("nft"), "nft drops packets: install nftables");
+    deleteLeftOvers();
+    Namespaces pair =
+        new Namespaces(
+            "loadgen-it-" + ProcessHandle.current().pid() + "-" + COUNT.incrementAndGet());
+    Needs.that(
+        Command.of("ip", "netns", "add", pair.client).exitCode() == 0,
+        "only root can make network namespaces");
+    try {
+      pair.connect();
+    } catch (IOException | InterruptedException | RuntimeException | Error e) {
+      pair.close();
+      throw e;
+    }
+    return pair;
+  }
+
+  private static boolean available(String tool) throws Exception {
+    return Command.of("sh", "-c", "command -v " + tool).exitCode() == 0;
+  }
+
+  private void connect() throws IOException, InterruptedException {
+    run("ip", "netns", "add", server);
+    // Made inside, so that no name is needed that the machine might have in use.
+    run(
+        "ip", "-n", client, "link", "add", "cable", "type", "veth", "peer", "name", "cable",
+        "netns", server);
+    up(client, CLIENT_ADDRESS);
+    up(server, SERVER_ADDRESS);
+  }
+
+  private static void up(String namespace, String address)
+      throws IOException, InterruptedException {
+    run("ip", "-n", namespace, "addr", "add", address + "/24", "dev", "cable");
+    run("ip", "-n", namespace, "link", "set", "cable", "up");
+    run("ip", "-n", namespace, "link", "set", "lo", "up");
+  }
+
+  private static void deleteLeftOvers() throws IOException, InterruptedException {
+    Command list = Command.of("ip", "netns", "list");
+    list.exitCode();
+    Matcher name = NAME.matcher(list.out());
+    while (name.find()) {
+      if (!Files.exists(Path.of("/proc", name.group(1)))) {
+        Command.of("ip", "netns", "del", name.group()).exitCode();
+      }
+    }
+  }
+
+  /** Drops packets that reach the server and match, e.g. {@code tcp flags syn / syn,ack}. */
+  void dropAtServer(String match) throws IOException, InterruptedException {
+    run(
+        "ip",
+        "netns",
+        "exec",
+        server,
+        "nft",
+        "table inet fault { chain arriving { type filter hook input priority 0; "
+            + match
+            + " counter drop; }; }");
+  }
+
+  /** Sets a variable of the client's network. */
+  void sysctlOfClient(String variable, String value) throws IOException, InterruptedException {
+    // Not by the tool, which the machine may lack.
+    String file = "/proc/sys/" + variable.replace('.', '/');
+    List<String> words = new ArrayList<>(inClient());
+    words.addAll(List.of("sh", "-c", "echo \"$1\" > \"$0\"", file, value));
+    run(words.toArray(new String[0]));
+  }
+
+  /** The words in front of a command that is to run where the client is. */
+  List<String> inClient() {
+    return List.of("ip", "netns", "exec", client);
+  }
+
+  /** Starts the embedded server and returns its address. It ends with this object. */
+  String serve(String... options) throws IOException {
+    List<String> words =
+        new ArrayList<>(
+            List.of(
+                "ip",
+                "netns",
+                "exec",
+                server,
+                System.getProperty("java.home") + "/bin/java",
+                "-Xmx256m",
+                "-jar",
+                System.getProperty("loadgen.jar"),
+                "serve",
+                "--until-stdin-closes",
+                "--host",
+                SERVER_ADDRESS));
+    words.addAll(List.of(options));
+    serving = new ProcessBuilder(words).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    BufferedReader out = serving.inputReader(StandardCharsets.UTF_8);
+    String first = out.readLine();
+    if (first == null || !first.startsWith("target=")) {
+      throw new IOException("the server did not start: " + first);
+    }
+    return first.substring("target=".length());
+  }
+
+  @Override
+  public void close() throws IOException {
+    try {
+      if (serving != null) {
+        serving.getOutputStream().close();
+        if (!serving.waitFor(5, TimeUnit.SECONDS)) {
+          serving.destroyForcibly();
+        }
+      }
+      // The cable goes with them.
+      Command.of("ip", "netns", "del", client).exitCode();
+      Command.of("ip", "netns", "del", server).exitCode();
+    } catch (InterruptedException e) {
+      // The next test that makes namespaces in another process deletes them.
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void run(String... words) throws IOException, InterruptedException {
+    Command command = Command.of(words);
+    if (command.exitCode() != 0) {
+      throw new IOException(String.join(" ", words) + ": " + command.err());
+    }
+  }
+}

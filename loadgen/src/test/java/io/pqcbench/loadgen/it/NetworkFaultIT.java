@@ -1,0 +1,78 @@
+package io.pqcbench.loadgen.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Faults of a network, made in namespaces of their own. */
+class NetworkFaultIT {
+
+  @TempDir private Path directory;
+  private Namespaces network;
+
+  @BeforeEach
+  void connect() throws Exception {
+    network = Namespaces.create();
+  }
+
+  @AfterEach
+  void disconnect() throws Exception {
+    if (network != null) {
+      network.close();
+    }
+  }
+
+  private FinishedRun run(String target, String... more) throws Exception {
+    BundleFiles bundle = new BundleFiles(directory.resolve("bundle"));
+    List<String> arguments =
+        new ArrayList<>(
+            List.of(
+                "--target",
+                target,
+                "--out",
+                bundle.directory().toString(),
+                "--wait",
+                "block",
+                "--rate",
+                "300",
+                "--warmup",
+                "1s"));
+    arguments.addAll(List.of(more));
+    return FinishedRun.of(
+        Command.loadgenBy(network.inClient(), List.of(), arguments.toArray(new String[0])), bundle);
+  }
+
+  @Test
+  void lostSynsAreFoundAndExplainTheTail() throws Exception {
+    String target = network.serve();
+    network.dropAtServer("tcp flags syn / syn,ack numgen random mod 100 < 5");
+    FinishedRun run = run(target, "--duration", "6s");
+    assertThat(run.rules("NETWORK")).as(run.toString()).contains("syn-retransmits");
+    assertThat(run.causes()).as(run.toString()).containsKey("syn-retransmit");
+  }
+
+  @Test
+  void lostSegmentsAreFoundAndExplainTheTail() throws Exception {
+    String target = network.serve();
+    // Of what the client sends, because a client sees its own retransmissions only.
+    network.dropAtServer("tcp flags & (syn | ack | psh) == ack | psh numgen random mod 100 < 3");
+    FinishedRun run = run(target, "--duration", "6s");
+    assertThat(run.rules("NETWORK")).as(run.toString()).contains("retransmits");
+    assertThat(run.causes()).as(run.toString()).containsKey("retransmit");
+  }
+
+  @Test
+  void tooFewPortsAreSaidBeforeTheRunAndFoundInIt() throws Exception {
+    String target = network.serve();
+    network.sysctlOfClient("net.ipv4.ip_local_port_range", "32768 33767");
+    FinishedRun run = run(target, "--duration", "8s", "--close", "fin");
+    assertThat(run.err()).contains("exceeds the ephemeral ports");
+    assertThat(run.rules("CLIENT")).as(run.toString()).contains("no-port");
+  }
+}
