@@ -59,14 +59,18 @@ final class Command {
   }
 
   /**
-   * The same by another command, and with more options for the JVM.
+   * The same by another command, with more options for the JVM, and calm: without the second
+   * compiler, which in a run of seconds takes a core from all others, so that a fault that was made
+   * on purpose drowns in stalls that were not.
    *
    * @param by ends by becoming what stands behind it, such as {@code ip netns exec NAME}
-   * @param jvm later than the options of every test, so that these win
+   * @param jvm after ours, so that these win
    */
   static Command loadgenBy(List<String> by, List<String> jvm, String... arguments)
       throws IOException {
-    return new Command(words(by, jvm, arguments));
+    List<String> options = new ArrayList<>(List.of("-XX:TieredStopAtLevel=1"));
+    options.addAll(jvm);
+    return new Command(words(by, options, arguments));
   }
 
   /** Starts any command. */

@@ -10,6 +10,13 @@ import java.util.Map;
 /** A run that is over: what it said and what it left. */
 record FinishedRun(int exitCode, String out, String err, BundleFiles bundle) {
 
+  /**
+   * By these rules a client looks late on a machine that does something else meanwhile, as one does
+   * that builds and tests.
+   */
+  static final List<String> RULES_OF_A_BUSY_MACHINE =
+      List.of("rate-per-second", "lag", "lag-max", "hiccup", "lane-stall");
+
   static FinishedRun of(Command command, BundleFiles bundle) throws InterruptedException {
     int exitCode = command.exitCode();
     return new FinishedRun(exitCode, command.out(), command.err(), bundle);

@@ -69,9 +69,11 @@ class NetworkFaultIT {
 
   @Test
   void tooFewPortsAreSaidBeforeTheRunAndFoundInIt() throws Exception {
-    String target = network.serve();
-    network.sysctlOfClient("net.ipv4.ip_local_port_range", "32768 33767");
-    FinishedRun run = run(target, "--duration", "8s", "--close", "fin");
+    // Ports in use by attempts, because those of closed connections are free at once: the server's
+    // last words meet a closed socket, which answers with a reset that ends the waiting too.
+    String target = network.serve("--delay", "3s");
+    network.sysctlOfClient("net.ipv4.ip_local_port_range", "32768 33267");
+    FinishedRun run = run(target, "--duration", "5s", "--close", "fin");
     assertThat(run.err()).contains("exceeds the ephemeral ports");
     assertThat(run.rules("CLIENT")).as(run.toString()).contains("no-port");
   }

@@ -23,7 +23,8 @@ class ServerFaultIT {
         new ArrayList<>(
             List.of("--target", target, "--out", bundle.directory().toString(), "--warmup", "1s"));
     arguments.addAll(List.of(more));
-    return FinishedRun.of(Command.loadgen(arguments.toArray(new String[0])), bundle);
+    return FinishedRun.of(
+        Command.loadgenBy(List.of("env"), List.of(), arguments.toArray(new String[0])), bundle);
   }
 
   private FinishedRun run(FaultyServer.Manners manners, String... more) throws Exception {
@@ -50,7 +51,9 @@ class ServerFaultIT {
             "300",
             "--duration",
             "8s");
-    assertThat(run.rules("CLIENT")).as(run.toString()).isEmpty();
+    assertThat(run.rules("CLIENT"))
+        .as(run.toString())
+        .isSubsetOf(FinishedRun.RULES_OF_A_BUSY_MACHINE);
     assertThat(dominant(run.causes())).as(run.toString()).isEqualTo("server-or-network");
     // Of the right length, but in one piece.
     assertThat(run.causes()).as(run.toString()).doesNotContainKey("delayed-ack");
@@ -143,13 +146,14 @@ class ServerFaultIT {
 
               @Override
               void accepted(long connection) throws InterruptedException {
+                // A few arrivals' time; more would meet the retransmitted ones in the queue.
                 if (connection % 100 == 99) {
-                  Thread.sleep(50);
+                  Thread.sleep(30);
                 }
               }
             },
             "--rate",
-            "300",
+            "200",
             "--duration",
             "6s");
     assertThat(run.rules()).as(run.toString()).contains("syn-retransmits", "listen-overflows");
@@ -192,12 +196,12 @@ class ServerFaultIT {
               }
             },
             "--rate",
-            "300",
+            "200",
             "--duration",
-            "6s",
-            "--timeout",
             "5s");
     assertThat(run.rules("SERVER")).as(run.toString()).contains("target-saturated");
-    assertThat(run.rules("CLIENT")).as(run.toString()).isEmpty();
+    assertThat(run.rules("CLIENT"))
+        .as(run.toString())
+        .isSubsetOf(FinishedRun.RULES_OF_A_BUSY_MACHINE);
   }
 }
