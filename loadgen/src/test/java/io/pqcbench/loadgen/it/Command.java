@@ -19,6 +19,20 @@ final class Command {
   /** A build that runs in the background ignores SIGINT, and its children would inherit that. */
   private static final List<String> DEFAULT_SIGNALS = List.of("env", "--default-signal=INT,TERM");
 
+  /**
+   * The second compiler takes a core from all others in a run of seconds. The young generation
+   * holds what such a run allocates, and class loading does not ask for a collection either, so
+   * that there is none but those that a test asks for.
+   */
+  private static final List<String> CALM =
+      List.of(
+          "-XX:TieredStopAtLevel=1",
+          "-XX:+UseSerialGC",
+          "-Xms512m",
+          "-Xmx512m",
+          "-Xmn400m",
+          "-XX:MetaspaceSize=128m");
+
   private final Process process;
   private final Queue<String> errSoFar = new ConcurrentLinkedQueue<>();
   private final CompletableFuture<String> out;
@@ -59,18 +73,12 @@ final class Command {
   }
 
   /**
-   * The same by another command, with more options for the JVM, and calm: without the second
-   * compiler, which in a run of seconds takes a core from all others, so that a fault that was made
-   * on purpose drowns in stalls that were not.
+   * The same by another command, and calm: a fault that was made on purpose would drown in others.
    *
    * @param by ends by becoming what stands behind it, such as {@code ip netns exec NAME}
-   * @param jvm after ours, so that these win
    */
-  static Command loadgenBy(List<String> by, List<String> jvm, String... arguments)
-      throws IOException {
-    List<String> options = new ArrayList<>(List.of("-XX:TieredStopAtLevel=1"));
-    options.addAll(jvm);
-    return new Command(words(by, options, arguments));
+  static Command loadgenBy(List<String> by, String... arguments) throws IOException {
+    return new Command(words(by, CALM, arguments));
   }
 
   /** Starts any command. */

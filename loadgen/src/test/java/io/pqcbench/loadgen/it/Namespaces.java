@@ -124,6 +124,7 @@ final class Namespaces implements AutoCloseable {
                 "exec",
                 server,
                 System.getProperty("java.home") + "/bin/java",
+                "-XX:TieredStopAtLevel=1",
                 "-Xmx256m",
                 "-jar",
                 System.getProperty("loadgen.jar"),

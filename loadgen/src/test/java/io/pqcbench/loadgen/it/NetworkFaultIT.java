@@ -45,7 +45,7 @@ class NetworkFaultIT {
                 "1s"));
     arguments.addAll(List.of(more));
     return FinishedRun.of(
-        Command.loadgenBy(network.inClient(), List.of(), arguments.toArray(new String[0])), bundle);
+        Command.loadgenBy(network.inClient(), arguments.toArray(new String[0])), bundle);
   }
 
   @Test
