@@ -15,6 +15,7 @@ class NetworkFaultIT {
 
   @TempDir private Path directory;
   private Namespaces network;
+  private int runs;
 
   @BeforeEach
   void connect() throws Exception {
@@ -29,7 +30,7 @@ class NetworkFaultIT {
   }
 
   private FinishedRun run(String target, String... more) throws Exception {
-    BundleFiles bundle = new BundleFiles(directory.resolve("bundle"));
+    BundleFiles bundle = new BundleFiles(directory.resolve("bundle-" + ++runs));
     List<String> arguments =
         new ArrayList<>(
             List.of(
@@ -39,8 +40,6 @@ class NetworkFaultIT {
                 bundle.directory().toString(),
                 "--wait",
                 "block",
-                "--rate",
-                "300",
                 "--warmup",
                 "1s"));
     arguments.addAll(List.of(more));
@@ -52,9 +51,12 @@ class NetworkFaultIT {
   void lostSynsAreFoundAndExplainTheTail() throws Exception {
     String target = network.serve();
     network.dropAtServer("tcp flags syn / syn,ack numgen random mod 100 < 5");
-    FinishedRun run = run(target, "--duration", "6s");
-    assertThat(run.rules("NETWORK")).as(run.toString()).contains("syn-retransmits");
-    assertThat(run.causes()).as(run.toString()).containsKey("syn-retransmit");
+    Patience.check(
+        () -> run(target, "--rate", "100", "--duration", "6s"),
+        run -> {
+          assertThat(run.rules("NETWORK")).as(run.toString()).contains("syn-retransmits");
+          assertThat(run.causes()).as(run.toString()).containsKey("syn-retransmit");
+        });
   }
 
   @Test
@@ -62,9 +64,12 @@ class NetworkFaultIT {
     String target = network.serve();
     // Of what the client sends, because a client sees its own retransmissions only.
     network.dropAtServer("tcp flags & (syn | ack | psh) == ack | psh numgen random mod 100 < 3");
-    FinishedRun run = run(target, "--duration", "6s");
-    assertThat(run.rules("NETWORK")).as(run.toString()).contains("retransmits");
-    assertThat(run.causes()).as(run.toString()).containsKey("retransmit");
+    Patience.check(
+        () -> run(target, "--rate", "100", "--duration", "6s"),
+        run -> {
+          assertThat(run.rules("NETWORK")).as(run.toString()).contains("retransmits");
+          assertThat(run.causes()).as(run.toString()).containsKey("retransmit");
+        });
   }
 
   @Test
@@ -73,7 +78,7 @@ class NetworkFaultIT {
     // last words meet a closed socket, which answers with a reset that ends the waiting too.
     String target = network.serve("--delay", "3s");
     network.sysctlOfClient("net.ipv4.ip_local_port_range", "32768 33267");
-    FinishedRun run = run(target, "--duration", "5s", "--close", "fin");
+    FinishedRun run = run(target, "--rate", "300", "--duration", "5s", "--close", "fin");
     assertThat(run.err()).contains("exceeds the ephemeral ports");
     assertThat(run.rules("CLIENT")).as(run.toString()).contains("no-port");
   }
