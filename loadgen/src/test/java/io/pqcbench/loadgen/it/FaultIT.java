@@ -21,6 +21,7 @@ class FaultIT {
 
   @TempDir private Path directory;
   private EmbeddedServer server;
+  private int runs;
 
   @BeforeEach
   void startServer() {
@@ -32,11 +33,13 @@ class FaultIT {
     server.close();
   }
 
+  /** That of the latest run. */
   private BundleFiles bundle() {
-    return new BundleFiles(directory.resolve("bundle"));
+    return new BundleFiles(directory.resolve("bundle-" + runs));
   }
 
   private String[] arguments(String... more) {
+    runs++;
     List<String> arguments =
         new ArrayList<>(
             List.of(
@@ -63,47 +66,64 @@ class FaultIT {
         .until(() -> Files.exists(log) && Files.readString(log).contains("Tag=handshake,"));
   }
 
-  @Test
-  void aStoppedClientIsAHiccup() throws Exception {
+  private interface Harm {
+    void to(Command client) throws Exception;
+  }
+
+  /** A run that is harmed once, in its measured part. */
+  private FinishedRun harmed(Harm harm) throws Exception {
     Command command = calmly(arguments("--rate", "300", "--duration", "6s", "--warmup", "2s"));
     awaitMeasuredPart();
-    command.signal("STOP");
-    Thread.sleep(300);
-    command.signal("CONT");
+    harm.to(command);
+    return finish(command);
+  }
 
-    FinishedRun run = finish(command);
-    assertThat(run.rules()).as(run.toString()).contains("hiccup");
-    assertThat(run.causes()).as(run.toString()).containsKey("hiccup");
-    assertThat(Files.readAllLines(bundle().directory().resolve("slow.csv")))
-        .anyMatch(line -> line.contains(",hiccup,"))
-        .first()
-        .asString()
-        .endsWith(",cause,evidence");
+  @Test
+  void aStoppedClientIsAHiccup() throws Exception {
+    Patience.check(
+        () ->
+            harmed(
+                client -> {
+                  client.signal("STOP");
+                  Thread.sleep(300);
+                  client.signal("CONT");
+                }),
+        run -> {
+          assertThat(run.rules()).as(run.toString()).contains("hiccup");
+          assertThat(run.causes()).as(run.toString()).containsKey("hiccup");
+          assertThat(Files.readAllLines(bundle().directory().resolve("slow.csv")))
+              .anyMatch(line -> line.contains(",hiccup,"))
+              .first()
+              .asString()
+              .endsWith(",cause,evidence");
+        });
   }
 
   @Test
   void aFullCollectionIsAPauseOfTheCollector() throws Exception {
-    Command command = calmly(arguments("--rate", "300", "--duration", "6s", "--warmup", "2s"));
-    awaitMeasuredPart();
-    // The first of them takes about five times as long as the second.
-    jcmd(command, "GC.run");
-    jcmd(command, "GC.run");
-
-    FinishedRun run = finish(command);
-    assertThat(run.rules("CLIENT")).as(run.toString()).contains("gc-pause");
-    assertThat(run.causes()).as(run.toString()).containsKey("gc-pause");
+    Patience.check(
+        () ->
+            harmed(
+                client -> {
+                  // The first of them takes about five times as long as the second.
+                  jcmd(client, "GC.run");
+                  jcmd(client, "GC.run");
+                }),
+        run -> {
+          assertThat(run.rules("CLIENT")).as(run.toString()).contains("gc-pause");
+          assertThat(run.causes()).as(run.toString()).containsKey("gc-pause");
+        });
   }
 
   @Test
   void aHeapDumpIsASafepoint() throws Exception {
-    Command command = calmly(arguments("--rate", "300", "--duration", "6s", "--warmup", "2s"));
-    awaitMeasuredPart();
-    // Written while the whole JVM stands still, by no collector.
-    jcmd(command, "GC.heap_dump", "-all", directory.resolve("heap").toString());
-
-    FinishedRun run = finish(command);
-    assertThat(run.rules("CLIENT")).as(run.toString()).contains("safepoint");
-    assertThat(run.causes()).as(run.toString()).containsKey("safepoint");
+    Patience.check(
+        // Written while the whole JVM stands still, by no collector.
+        () -> harmed(client -> jcmd(client, "GC.heap_dump", "-all", directory + "/heap-" + runs)),
+        run -> {
+          assertThat(run.rules("CLIENT")).as(run.toString()).contains("safepoint");
+          assertThat(run.causes()).as(run.toString()).containsKey("safepoint");
+        });
   }
 
   private static void jcmd(Command command, String... words) throws Exception {
@@ -121,7 +141,7 @@ class FaultIT {
     try {
       for (int i = 0; i < Runtime.getRuntime().availableProcessors(); i++) {
         // Whatever happens here, each ends after a minute of work.
-        busy.add(Command.of("nice", "-n", "-5", "sh", "-c", "ulimit -t 60; while :; do :; done"));
+        busy.add(Command.of("sh", "-c", "ulimit -t 60; while :; do :; done"));
       }
       FinishedRun run =
           finish(calmly(arguments("--rate", "100", "--duration", "8s", "--warmup", "2s")));
@@ -151,6 +171,7 @@ class FaultIT {
 
   @Test
   void fewDescriptorsAreTheReasonForSkippedArrivals() throws Exception {
+    runs++;
     // Every attempt takes a fifth of a second, so the rate needs 60 descriptors beside the others.
     try (EmbeddedServer slow =
         EmbeddedServer.start(ServerOptions.defaults().withDelayNanos(200_000_000L))) {
