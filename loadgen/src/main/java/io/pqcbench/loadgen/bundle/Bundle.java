@@ -187,7 +187,7 @@ public final class Bundle implements AutoCloseable {
   public void write(Interval interval) throws IOException {
     if (!monitorBegun) {
       monitorBegun = true;
-      monitorFile.write(MonitorFormat.header(interval.cpus()));
+      monitorFile.write(monitorFormat.header(interval.cpus()));
     }
     monitorFile.write(monitorFormat.line(interval));
   }

@@ -57,10 +57,25 @@ public record Disturbance(
       return label;
     }
 
+    /** Returns whether it is of one lane alone, which its detail names. */
+    public boolean isOfOneLane() {
+      return this == LANE_STALL || this == LATE_WAKE || this == POLL_GAP;
+    }
+
     /** Returns whether start and end are those of the event, not of a sampling window. */
     public boolean isExact() {
       return exact;
     }
+  }
+
+  /** Returns the detail of what a lane reports of itself. */
+  static String ofLane(int lane) {
+    return "lane " + lane;
+  }
+
+  /** Returns whether it can have delayed what this lane ran: not if it is another lane's own. */
+  public boolean concerns(int lane) {
+    return !source.isOfOneLane() || detail.equals(ofLane(lane));
   }
 
   /** Returns whether it shares an instant with a span of the run's clock. */

@@ -38,12 +38,11 @@ interface KernelText {
         }
         buffer.clear();
         // One large read: many of these files answer the first read only.
-        int length = 0;
-        for (int read = file.read(buffer, 0); read > 0 && buffer.hasRemaining(); ) {
-          length += read;
-          read = file.read(buffer, length);
+        int read = file.read(buffer, 0);
+        while (read > 0 && buffer.hasRemaining()) {
+          read = file.read(buffer, buffer.position());
         }
-        return new String(buffer.array(), 0, length, StandardCharsets.ISO_8859_1);
+        return new String(buffer.array(), 0, buffer.position(), StandardCharsets.ISO_8859_1);
       } catch (IOException | SecurityException e) {
         forget(path);
         return null;

@@ -89,7 +89,7 @@ public final class LaneWatch {
   }
 
   private void report(Disturbance.Source source, long from, long to) {
-    disturbances.report(new Disturbance(source, from, to, to - from, "lane " + lane));
+    disturbances.report(new Disturbance(source, from, to, to - from, Disturbance.ofLane(lane)));
   }
 
   /** Returns the lane's number. */

@@ -47,7 +47,7 @@ public record Platform(
     if (steal == StealReport.NOT_REPORTED) {
       missing.add("steal (this hypervisor does not report it)");
     }
-    if (files.read("/proc/self/schedstat") == null) {
+    if (SchedStat.parse(files.read("/proc/self/schedstat")) == null) {
       missing.add("run delay (kernel without CONFIG_SCHED_INFO)");
     }
     if (Pressure.someTotalMicros(files.read("/proc/pressure/cpu")) < 0) {

@@ -65,7 +65,10 @@ final class ProcTasks implements Sampler.Tasks {
       if (!Character.isDigit(pid.charAt(0))) {
         continue;
       }
-      String comm = new KernelText.Files().read("/proc/" + pid + "/comm");
+      String comm;
+      try (KernelText.Files once = new KernelText.Files()) {
+        comm = once.read("/proc/" + pid + "/comm");
+      }
       if (comm != null && watched.contains(comm.strip())) {
         String tasks = "/proc/" + pid + "/task";
         for (String id : names(tasks)) {

@@ -81,9 +81,13 @@ public final class Attribution {
     if (network != null) {
       return network;
     }
-    Cause stop = stop(planned, done, excess, lag, late);
+    Cause stop = stop(block.lane(), planned, done, excess, lag, late);
     if (stop != null) {
       return stop;
+    }
+    Cause silent = late ? null : silentSyn(block, row, excess);
+    if (silent != null) {
+      return silent;
     }
     if (late) {
       return new Cause(
@@ -92,38 +96,51 @@ public final class Attribution {
     return slowPhase(block, row, excess);
   }
 
-  private Cause network(SampleBlock block, int row, long excess) {
+  private static Cause network(SampleBlock block, int row, long excess) {
     long again = block.retransmits(row);
-    long connect = block.nanos(row, Phase.CONNECT);
-    if (connect >= SYN_TIMEOUT_NANOS && connect > ENOUGH * excess) {
-      return new Cause(
-          Cause.SYN_RETRANSMIT,
-          String.format(
-              Locale.ROOT,
-              "SYN retransmitted %s, connect took %s",
-              again > 0 ? times(again) : "(by the time it took)",
-              millis(connect)));
+    if (again == 0) {
+      return null;
     }
-    return again > 0
+    long connect = block.nanos(row, Phase.CONNECT);
+    return isSynTimeout(connect, excess)
         ? new Cause(
+            Cause.SYN_RETRANSMIT,
+            "SYN retransmitted " + times(again) + ", connect took " + millis(connect))
+        : new Cause(
             Cause.RETRANSMIT,
             "segments retransmitted: "
                 + again
                 + ", round-trip time "
                 + block.rttMicros(row)
                 + " us, excess "
-                + millis(excess))
+                + millis(excess));
+  }
+
+  /** Without the kernel's count only the time speaks for it, and a stop is a better reason. */
+  private static Cause silentSyn(SampleBlock block, int row, long excess) {
+    long connect = block.nanos(row, Phase.CONNECT);
+    return isSynTimeout(connect, excess)
+        ? new Cause(
+            Cause.SYN_RETRANSMIT,
+            "SYN retransmitted (by the time it took), connect took " + millis(connect))
         : null;
+  }
+
+  private static boolean isSynTimeout(long connect, long excess) {
+    return connect >= SYN_TIMEOUT_NANOS && connect > ENOUGH * excess;
   }
 
   private static String times(long count) {
     return count == 1 ? "once" : count == 2 ? "twice" : count + " times";
   }
 
-  private Cause stop(long planned, long done, long excess, long lag, boolean late) {
+  private Cause stop(int lane, long planned, long done, long excess, long lag, boolean late) {
     Map<Source, Long> taken = new EnumMap<>(Source.class);
     Map<Source, Disturbance> largest = new EnumMap<>(Source.class);
     for (Disturbance disturbance : disturbances.within(planned, done)) {
+      if (!disturbance.concerns(lane)) {
+        continue;
+      }
       taken.merge(disturbance.source(), disturbance.within(planned, done), Long::sum);
       largest.merge(
           disturbance.source(), disturbance, (a, b) -> a.amountNanos() >= b.amountNanos() ? a : b);
@@ -134,7 +151,7 @@ public final class Attribution {
         return overlap(largest.get(source), amount, excess, lag, late);
       }
     }
-    return late ? catchingUp(planned, excess) : null;
+    return late ? catchingUp(lane, planned, excess) : null;
   }
 
   private static Cause overlap(
@@ -167,10 +184,11 @@ public final class Attribution {
   }
 
   /** The arrival was not due yet in the stop, but waited behind those that were. */
-  private Cause catchingUp(long planned, long excess) {
+  private Cause catchingUp(int lane, long planned, long excess) {
     Disturbance best = null;
     for (Disturbance past : disturbances.within(planned - CATCH_UP_NANOS, planned)) {
       if (CAUSES.contains(past.source())
+          && past.concerns(lane)
           && past.amountNanos() >= ENOUGH * excess
           && (best == null || CAUSES.indexOf(past.source()) < CAUSES.indexOf(best.source()))) {
         best = past;
@@ -197,7 +215,7 @@ public final class Attribution {
     long flight = beyond(block, row, Phase.FLIGHT);
     long finish = beyond(block, row, Phase.FINISH);
     long ttfb = beyond(block, row, Phase.TTFB);
-    long body = body(block, row);
+    long body = Math.max(0, body(block, row) - usualBody());
     // The second of two small writes waits for the acknowledgement of the first, so some bytes of
     // what the server has to say are here already. A server that is slow sends none.
     long held = Math.max(finish, body);
@@ -251,6 +269,18 @@ public final class Attribution {
   private static long body(SampleBlock block, int row) {
     long first = block.at(row, Milestone.FIRST_BYTE);
     return first == Attempt.UNSET ? 0 : block.at(row, Milestone.DONE) - first;
+  }
+
+  /** What is left of the median when all phases are taken from it: a large body takes its time. */
+  private long usualBody() {
+    return record.total(Phase.TTFB).getTotalCount() == 0
+        ? 0
+        : Math.max(
+            0,
+            median(Phase.SERVICE)
+                - median(Phase.CONNECT)
+                - median(Phase.HANDSHAKE)
+                - median(Phase.TTFB));
   }
 
   private long median(Phase phase) {

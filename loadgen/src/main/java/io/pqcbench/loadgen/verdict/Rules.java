@@ -371,10 +371,10 @@ public final class Rules {
       // One arrival across the border of two seconds is no deviation, however low the rate.
       if (deviation > SECOND_TOLERANCE && Math.abs(started - due) > 1) {
         off++;
-      }
-      if (deviation > worst) {
-        worst = deviation;
-        worstAt = second;
+        if (deviation > worst) {
+          worst = deviation;
+          worstAt = second;
+        }
       }
     }
     long skipped = record.measured(Outcome.SKIPPED);

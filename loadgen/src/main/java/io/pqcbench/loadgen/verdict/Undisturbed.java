@@ -53,7 +53,9 @@ public final class Undisturbed {
     for (Disturbance disturbance :
         disturbances.within(block.at(row, Milestone.PLANNED), block.at(row, Milestone.DONE))) {
       long counts = disturbance.source().isExact() ? COUNTS_FROM_NANOS : WINDOW_COUNTS_FROM_NANOS;
-      if (disturbance.amountNanos() >= counts && !IGNORED.contains(disturbance.source())) {
+      if (disturbance.amountNanos() >= counts
+          && !IGNORED.contains(disturbance.source())
+          && disturbance.concerns(block.lane())) {
         disturbed++;
         return;
       }
