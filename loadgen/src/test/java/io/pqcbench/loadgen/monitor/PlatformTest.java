@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class PlatformTest {
 
@@ -61,5 +62,22 @@ class PlatformTest {
   void theClocksourceHasNoNewline() {
     texts.put("/sys/devices/system/clocksource/clocksource0/current_clocksource", "xen\n");
     assertThat(read().clocksource()).isEqualTo("xen");
+  }
+
+  @Test
+  @Timeout(30)
+  void ofACommandThatHangsNothingIsWaitedFor() {
+    assertThat(Platform.output(50, "sleep", "600")).isNull();
+  }
+
+  @Test
+  void whatACommandPrintsIsWholeAlsoIfItIsMoreThanAPipeHolds() {
+    assertThat(Platform.output(20_000, "seq", "1", "50000")).hasLineCount(50_000);
+  }
+
+  @Test
+  void aCommandThatFailsOrIsNotThereSaysNothing() {
+    assertThat(Platform.output(20_000, "false")).isNull();
+    assertThat(Platform.output(20_000, "no-such-command-anywhere")).isNull();
   }
 }
