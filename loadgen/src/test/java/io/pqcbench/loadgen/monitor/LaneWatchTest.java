@@ -25,10 +25,11 @@ class LaneWatchTest {
   void aTurnThatWorksLongerThanTwoMillisecondsIsAStallOfItsLane() {
     watch.turn(0, 2 * MILLI, 0, false);
     assertThat(disturbances.takeOver()).isEmpty();
-    watch.turn(2 * MILLI, 12 * MILLI, 7 * MILLI, false);
+    watch.turn(2 * MILLI, 12 * MILLI, 8 * MILLI - 1, false);
     assertThat(disturbances.takeOver())
         .containsExactly(
-            new Disturbance(Source.LANE_STALL, 9 * MILLI, 12 * MILLI, 3 * MILLI, "lane 3"));
+            new Disturbance(
+                Source.LANE_STALL, 10 * MILLI - 1, 12 * MILLI, 2 * MILLI + 1, "lane 3"));
   }
 
   @Test

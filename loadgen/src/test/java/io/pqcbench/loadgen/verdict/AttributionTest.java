@@ -111,6 +111,15 @@ class AttributionTest {
     assertThat(cause.name()).isEqualTo(Cause.SERVER_OR_NETWORK);
   }
 
+  @ParameterizedTest
+  @CsvSource({"5900, server-or-network", "6100, gc-pause"})
+  void halfOfTheExcessIsEnoughForAnExplanation(long micros, String name) {
+    Disturbance pause =
+        new Disturbance(
+            Source.GC_PAUSE, DUE + MILLI, DUE + MILLI + micros * MICRO, micros * MICRO, "");
+    assertThat(explain(slowResponse(), pause).name()).isEqualTo(name);
+  }
+
   @Test
   void ofALongDisturbanceOnlyThePartThatOverlapsCounts() {
     // The exchange is over after 13 ms; the pause begins 9 ms after it was due.
