@@ -39,7 +39,7 @@ public final class MonitorFiles implements Closeable {
   public void write(Interval interval) throws IOException {
     if (!begun) {
       begun = true;
-      intervals.write(MonitorFormat.header(interval.cpus()));
+      intervals.write(format.header(interval.cpus()));
     }
     intervals.write(format.line(interval));
   }

@@ -19,14 +19,16 @@ final class MonitorFormat {
       List.of(Role.LANE, Role.JIT, Role.GC, Role.VM, Role.HICCUP, Role.MONITOR, Role.WATCHED);
 
   private final long start;
+  private List<Integer> columns = List.of();
   private final StringBuilder line = new StringBuilder(512);
 
   MonitorFormat(long start) {
     this.start = start;
   }
 
-  /** Returns the first line for a machine with these processors. */
-  static String header(List<CpuTimes> cpus) {
+  /** Returns the first line for a machine with these processors; the lines that follow fit it. */
+  String header(List<CpuTimes> cpus) {
+    columns = cpus.stream().map(CpuTimes::cpu).toList();
     StringBuilder text = new StringBuilder("start_us,length_us");
     for (CpuTimes cpu : cpus) {
       for (String column : List.of("user", "system", "irq", "iowait", "idle", "steal")) {
@@ -51,17 +53,8 @@ final class MonitorFormat {
     line.setLength(0);
     line.append((interval.startNanos() - start) / 1000);
     micros(interval.lengthNanos());
-    for (CpuTimes cpu : interval.cpus()) {
-      ticks(cpu.user() + cpu.nice());
-      ticks(cpu.system());
-      ticks(cpu.irq() + cpu.softirq());
-      ticks(cpu.iowait());
-      ticks(cpu.idle());
-      if (cpu.steal() < 0) {
-        line.append(',');
-      } else {
-        ticks(cpu.steal());
-      }
+    for (int column : columns) {
+      cpu(interval.cpus(), column);
     }
     for (Role role : ROLES) {
       micros(interval.threads(role).cpuNanos());
@@ -104,6 +97,26 @@ final class MonitorFormat {
     value(interval.frequencyMhz());
     value(interval.thermalThrottles());
     return line.append('\n').toString();
+  }
+
+  /** A processor that is offline has no values; one that came later has no columns. */
+  private void cpu(List<CpuTimes> cpus, int number) {
+    for (CpuTimes cpu : cpus) {
+      if (cpu.cpu() == number) {
+        ticks(cpu.user() + cpu.nice());
+        ticks(cpu.system());
+        ticks(cpu.irq() + cpu.softirq());
+        ticks(cpu.iowait());
+        ticks(cpu.idle());
+        if (cpu.steal() < 0) {
+          line.append(',');
+        } else {
+          ticks(cpu.steal());
+        }
+        return;
+      }
+    }
+    line.append(",,,,,,");
   }
 
   String line(Disturbance disturbance) {

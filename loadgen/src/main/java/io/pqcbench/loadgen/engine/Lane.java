@@ -219,8 +219,8 @@ final class Lane implements Runnable, Exchange.Owner {
       boolean sleeps = !busy && wait > 0 && !worked;
       int handled = sleeps ? loop.run(wait) : loop.runNow();
       long end = clock.nanos();
-      if (sleeps && handled == 0) {
-        watch.woke(due, end);
+      if (sleeps) {
+        watch.woke(due, sleep.wokeAt());
       }
       watch.turn(turn, end, busy ? 0 : sleep.take(), busy && handled == 0 && !worked);
       turn = end;

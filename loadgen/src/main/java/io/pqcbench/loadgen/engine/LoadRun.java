@@ -244,6 +244,7 @@ public final class LoadRun {
     private final ArrivalSchedule.Arrivals schedule = plan.pace().schedule().slice(0, 1);
     private boolean moreDue = schedule.advance();
     private final Set<String> shown = new HashSet<>();
+    private List<Finding> saidEarly = List.of();
     private Rules.Judgement judgement;
     private long lastStarted;
     private long lastFinished;
@@ -391,7 +392,7 @@ public final class LoadRun {
       lastStarted = started;
       lastFinished = finished;
       if (!stopSent) {
-        judgeSoFar(now);
+        judgeSoFar(now, intervals);
       }
       if (metrics != null) {
         metrics.tick(
@@ -440,19 +441,32 @@ public final class LoadRun {
     }
 
     /** Says what has gone wrong as soon as it has. */
-    private void judgeSoFar(long now) {
+    private void judgeSoFar(long now, List<Interval> lastSecond) {
+      List<Finding> early =
+          Rules.early(
+              lanes.stream().mapToLong(lane -> lane.watch().behindNanos(now)).max().orElse(0),
+              record.all(Outcome.SKIPPED),
+              record.timeline().planned(0, Integer.MAX_VALUE),
+              lastSecond.stream().mapToDouble(Interval::laneBusyShare).average().orElse(0));
+      early.forEach(finding -> say(finding, now));
+      if (stopping) {
+        saidEarly = early;
+        return;
+      }
       long until = Math.min(now, end) - start - TICK_NANOS;
       if (until < plan.pace().warmupNanos() + 2 * TICK_NANOS) {
         return;
       }
       judgement = judge(until, -1, null, Map.of());
-      for (Finding finding : judgement.findings()) {
-        if (shown.add(finding.rule() + finding.level())) {
-          progress.finding(finding, (now - start) / 1e9);
-        }
-        if (abortOnSaturated && finding.level() == Verdict.SATURATED && now < end) {
-          stopping = true;
-        }
+      judgement.findings().forEach(finding -> say(finding, now));
+    }
+
+    private void say(Finding finding, long now) {
+      if (shown.add(finding.rule() + finding.level())) {
+        progress.finding(finding, (now - start) / 1e9);
+      }
+      if (abortOnSaturated && finding.level() == Verdict.SATURATED && now < end) {
+        stopping = true;
       }
     }
 
@@ -469,6 +483,7 @@ public final class LoadRun {
               until,
               scheduled,
               interrupted,
+              saidEarly,
               new Evidence.Conditions(
                   plan.limits().waiting() == LoadPlan.Wait.BUSY,
                   maxInFlight < plan.limits().maxInFlight(),

@@ -17,6 +17,7 @@ final class SleepMeter implements IoHandlerContext {
   private IoHandlerContext asked;
   private long activeNanos;
   private long sleptNanos;
+  private long wokeAt;
 
   SleepMeter(NanoClock clock) {
     this.clock = clock;
@@ -31,6 +32,11 @@ final class SleepMeter implements IoHandlerContext {
     long slept = sleptNanos;
     sleptNanos = 0;
     return slept;
+  }
+
+  /** Returns when the last sleep ended, on the run's clock. */
+  long wokeAt() {
+    return wokeAt;
   }
 
   @Override
@@ -71,7 +77,8 @@ final class SleepMeter implements IoHandlerContext {
       activeNanos = 0;
       long from = clock.nanos();
       int handled = epoll.run(SleepMeter.this);
-      sleptNanos += Math.max(0, clock.nanos() - from - activeNanos);
+      wokeAt = clock.nanos() - activeNanos;
+      sleptNanos += Math.max(0, wokeAt - from);
       return handled;
     }
 

@@ -57,10 +57,25 @@ public record Disturbance(
       return label;
     }
 
+    /** Returns whether it is of one lane alone, which its detail names. */
+    public boolean isOfOneLane() {
+      return this == LANE_STALL || this == LATE_WAKE || this == POLL_GAP;
+    }
+
     /** Returns whether start and end are those of the event, not of a sampling window. */
     public boolean isExact() {
       return exact;
     }
+  }
+
+  /** Returns the detail of what a lane reports of itself. */
+  static String ofLane(int lane) {
+    return "lane " + lane;
+  }
+
+  /** Returns whether it can have delayed what this lane ran: not if it is another lane's own. */
+  public boolean concerns(int lane) {
+    return !source.isOfOneLane() || detail.equals(ofLane(lane));
   }
 
   /** Returns whether it shares an instant with a span of the run's clock. */
@@ -68,9 +83,27 @@ public record Disturbance(
     return startNanos < toNanos && endNanos > fromNanos;
   }
 
-  /** Returns how much of a span it can have taken: the common part, but no more than its amount. */
+  /**
+   * Returns how much of a span it can have taken at most: the common part, but no more than its
+   * amount.
+   */
+  public long atMostWithin(long fromNanos, long toNanos) {
+    return Math.max(0, Math.min(common(fromNanos, toNanos), amountNanos));
+  }
+
+  /**
+   * Returns how much of a span it is expected to have taken. A quota and a hypervisor take their
+   * time in one piece; a run delay is the sum of many, so only that part of it counts which falls
+   * to the common part of its window.
+   */
   public long within(long fromNanos, long toNanos) {
-    long common = Math.min(endNanos, toNanos) - Math.max(startNanos, fromNanos);
-    return Math.max(0, Math.min(common, amountNanos));
+    long length = endNanos - startNanos;
+    return source != Source.RUN_DELAY || length == 0
+        ? atMostWithin(fromNanos, toNanos)
+        : Math.max(0, Math.round(amountNanos * (common(fromNanos, toNanos) / (double) length)));
+  }
+
+  private long common(long fromNanos, long toNanos) {
+    return Math.min(endNanos, toNanos) - Math.max(startNanos, fromNanos);
   }
 }

@@ -35,6 +35,10 @@ final class HiccupMeter implements AutoCloseable {
   private final AtomicLongArray ran = new AtomicLongArray(2);
 
   private final AtomicLong longest = new AtomicLong();
+
+  /** The same as the longest, but the sampler does not take it away ten times a second. */
+  private final AtomicLong longestOfCalibration = new AtomicLong();
+
   private final SingleWriterRecorder[] lateness = new SingleWriterRecorder[2];
   private final Thread[] threads = new Thread[2];
   private volatile long thresholdNanos = Long.MAX_VALUE;
@@ -83,6 +87,7 @@ final class HiccupMeter implements AutoCloseable {
     }
     long late = now - due;
     longest.accumulateAndGet(late, Math::max);
+    longestOfCalibration.accumulateAndGet(late, Math::max);
     if (late > thresholdNanos) {
       hiccup(due, now);
     }
@@ -97,10 +102,20 @@ final class HiccupMeter implements AutoCloseable {
     }
   }
 
-  /** Begins to report what is longer than the longest stop so far, within the two limits. */
+  /** Forgets the noise so far, such as that of the program's own start. */
+  void calibrate() {
+    takeLateness();
+    longestOfCalibration.set(0);
+  }
+
+  /**
+   * Begins to report what is longer than the longest stop since the calibration began, within the
+   * two limits.
+   */
   long calibrated() {
     long threshold =
-        Math.min(MAX_THRESHOLD_NANOS, Math.max(MIN_THRESHOLD_NANOS, longest.getAndSet(0)));
+        Math.min(
+            MAX_THRESHOLD_NANOS, Math.max(MIN_THRESHOLD_NANOS, longestOfCalibration.getAndSet(0)));
     thresholdNanos = threshold;
     return threshold;
   }

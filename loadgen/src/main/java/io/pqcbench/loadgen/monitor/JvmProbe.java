@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Supplier;
 import javax.management.Notification;
 import javax.management.NotificationEmitter;
 import javax.management.NotificationListener;
@@ -36,6 +37,7 @@ final class JvmProbe implements AutoCloseable {
 
   private final NanoClock clock;
   private final Disturbances disturbances;
+  private final Supplier<RecordingStream> recorders;
   private RecordingStream stream;
   private NotificationListener listener;
 
@@ -61,8 +63,14 @@ final class JvmProbe implements AutoCloseable {
   }
 
   JvmProbe(NanoClock clock, Disturbances disturbances) {
+    this(clock, disturbances, () -> new RecordingStream());
+  }
+
+  /** For tests, which have a JVM without a recorder. */
+  JvmProbe(NanoClock clock, Disturbances disturbances, Supplier<RecordingStream> recorders) {
     this.clock = clock;
     this.disturbances = disturbances;
+    this.recorders = recorders;
   }
 
   /** Starts to listen; falls back to the collectors' beans where JFR cannot be had. */
@@ -82,7 +90,7 @@ final class JvmProbe implements AutoCloseable {
   }
 
   private void startRecorder() {
-    RecordingStream recorder = new RecordingStream();
+    RecordingStream recorder = recorders.get();
     recorder.setReuse(true);
     recorder.setOrdered(false);
     recorder.setMaxAge(Duration.ofSeconds(10));

@@ -1,13 +1,9 @@
 package io.pqcbench.loadgen.monitor;
 
+import java.io.FileInputStream;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.HashMap;
-import java.util.Map;
 
 /** Reads the text of a file of the kernel's; the seam through which tests give literal text. */
 @FunctionalInterface
@@ -17,56 +13,29 @@ interface KernelText {
   String read(String path);
 
   /**
-   * Files that are read again and again, ten times a second: kept open, and read from their begin,
-   * which makes the kernel write them anew. For one thread.
+   * The files themselves, for one thread. None is kept open: opening costs two microseconds, and a
+   * client with few descriptors needs them for connections.
    */
-  final class Files implements KernelText, AutoCloseable {
+  final class Files implements KernelText {
 
     /** The longest file that is read whole; /proc/stat of 256 processors has 40 KB. */
     private static final int MAX_BYTES = 256 * 1024;
 
-    private final Map<String, FileChannel> open = new HashMap<>();
-    private final ByteBuffer buffer = ByteBuffer.allocate(MAX_BYTES);
+    private final byte[] buffer = new byte[MAX_BYTES];
 
     @Override
     public String read(String path) {
-      FileChannel file = open.get(path);
-      try {
-        if (file == null) {
-          file = FileChannel.open(Path.of(path), StandardOpenOption.READ);
-          open.put(path, file);
-        }
-        buffer.clear();
+      try (InputStream file = new FileInputStream(path)) {
         // One large read: many of these files answer the first read only.
         int length = 0;
-        for (int read = file.read(buffer, 0); read > 0 && buffer.hasRemaining(); ) {
+        int read = file.read(buffer, 0, buffer.length);
+        while (read > 0) {
           length += read;
-          read = file.read(buffer, length);
+          read = length < buffer.length ? file.read(buffer, length, buffer.length - length) : 0;
         }
-        return new String(buffer.array(), 0, length, StandardCharsets.ISO_8859_1);
+        return new String(buffer, 0, length, StandardCharsets.ISO_8859_1);
       } catch (IOException | SecurityException e) {
-        forget(path);
         return null;
-      }
-    }
-
-    /** Closes a file that is not asked for any more, such as that of a thread that has ended. */
-    void forget(String path) {
-      FileChannel file = open.remove(path);
-      if (file != null) {
-        try {
-          file.close();
-        } catch (IOException e) {
-          // Only ever read from.
-          return;
-        }
-      }
-    }
-
-    @Override
-    public void close() {
-      for (String path : java.util.List.copyOf(open.keySet())) {
-        forget(path);
       }
     }
   }

@@ -67,7 +67,12 @@ public final class LaneWatch {
     }
   }
 
-  /** A sleep that nothing interrupted is over. For the lane. */
+  /**
+   * A sleep is over. For the lane.
+   *
+   * @param due when it was to end at the latest
+   * @param now when it ended
+   */
   public void woke(long due, long now) {
     if (now - due > LATE_WAKE_NANOS) {
       report(Disturbance.Source.LATE_WAKE, due, now);
@@ -89,7 +94,7 @@ public final class LaneWatch {
   }
 
   private void report(Disturbance.Source source, long from, long to) {
-    disturbances.report(new Disturbance(source, from, to, to - from, "lane " + lane));
+    disturbances.report(new Disturbance(source, from, to, to - from, Disturbance.ofLane(lane)));
   }
 
   /** Returns the lane's number. */

@@ -157,7 +157,7 @@ public final class MachineRecord {
     runDelay.add(interval.worstLaneRunDelayNanos(), at);
     net = net == null ? interval.net() : net.plus(interval.net());
     lanes(interval, at);
-    idle(interval, at);
+    idle(interval, interval.endNanos() - start);
   }
 
   private static void tally(Tally tally, long amount, long at) {
@@ -222,7 +222,7 @@ public final class MachineRecord {
         }
       }
       if (total > 0) {
-        leastIdle.offer(1 - busy / (double) total, cpu.cpu(), at);
+        leastIdle.offer((total - busy) / (double) total, cpu.cpu(), at);
       }
     }
   }

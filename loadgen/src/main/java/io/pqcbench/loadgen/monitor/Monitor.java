@@ -141,7 +141,6 @@ public final class Monitor implements AutoCloseable {
         jvm.sendBeacon();
       }
     }
-    files.close();
   }
 
   private void sample(long now) {
@@ -158,7 +157,7 @@ public final class Monitor implements AutoCloseable {
    * @param nanos for how long
    */
   public Calibration calibrate(long nanos) {
-    hiccups.takeLateness();
+    hiccups.calibrate();
     long until = clock.nanos() + nanos;
     for (long left = nanos; left > 0; left = until - clock.nanos()) {
       LockSupport.parkNanos(left);

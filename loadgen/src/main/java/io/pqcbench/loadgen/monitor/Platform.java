@@ -3,6 +3,7 @@ package io.pqcbench.loadgen.monitor;
 import io.pqcbench.loadgen.schedule.NanoClock;
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,7 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * What this machine lets be seen of itself, and facts that do not change during a run.
@@ -35,6 +39,8 @@ public record Platform(
 
   private static final Path NET = Path.of("/sys/class/net");
 
+  private static final long COMMAND_MILLIS = 1_000;
+
   static Platform read(KernelText files, NanoClock clock) {
     List<String> missing = new ArrayList<>();
     String arch = System.getProperty("os.arch");
@@ -47,7 +53,7 @@ public record Platform(
     if (steal == StealReport.NOT_REPORTED) {
       missing.add("steal (this hypervisor does not report it)");
     }
-    if (files.read("/proc/self/schedstat") == null) {
+    if (SchedStat.parse(files.read("/proc/self/schedstat")) == null) {
       missing.add("run delay (kernel without CONFIG_SCHED_INFO)");
     }
     if (Pressure.someTotalMicros(files.read("/proc/pressure/cpu")) < 0) {
@@ -130,23 +136,40 @@ public record Platform(
 
   /** Returns what a command prints; null when it is not there, fails, or takes a second. */
   private static String output(String... command) {
+    return output(COMMAND_MILLIS, command);
+  }
+
+  static String output(long millis, String... command) {
     try {
       Process process =
           new ProcessBuilder(command)
               .redirectErrorStream(true)
               .redirectInput(new File("/dev/null"))
               .start();
-      String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      if (process.waitFor(1, TimeUnit.SECONDS) && process.exitValue() == 0) {
-        return text;
+      // Read meanwhile: one that has more to say than a pipe holds would not end otherwise, and
+      // one that hangs would not let the reader go.
+      CompletableFuture<byte[]> printed = CompletableFuture.supplyAsync(() -> all(process));
+      try {
+        byte[] text = printed.get(millis, TimeUnit.MILLISECONDS);
+        return process.waitFor(millis, TimeUnit.MILLISECONDS) && process.exitValue() == 0
+            ? new String(text, StandardCharsets.UTF_8)
+            : null;
+      } finally {
+        process.destroyForcibly();
       }
-      process.destroyForcibly();
-      return null;
-    } catch (IOException e) {
+    } catch (IOException | ExecutionException | TimeoutException e) {
       return null;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return null;
+    }
+  }
+
+  private static byte[] all(Process process) {
+    try {
+      return process.getInputStream().readAllBytes();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 }

@@ -53,8 +53,7 @@ final class Sampler {
       Map<String, SchedStat> threads,
       long processCpu,
       long pressure,
-      long throttledNanos,
-      long throttledPeriods,
+      Map<String, CgroupCpu> groups,
       NetCounters net,
       long thermal,
       List<LaneReading> lanes) {}
@@ -132,13 +131,11 @@ final class Sampler {
         threads.put(directory, times);
       }
     }
-    long throttled = 0;
-    long periods = 0;
+    Map<String, CgroupCpu> groups = new HashMap<>();
     for (String file : throttleFiles) {
       CgroupCpu group = CgroupCpu.parse(files.read(file));
       if (group != null) {
-        throttled += group.throttledNanos();
-        periods += group.throttledPeriods();
+        groups.put(file, group);
       }
     }
     List<LaneReading> laneReadings =
@@ -150,8 +147,7 @@ final class Sampler {
         threads,
         processCpuNanos.getAsLong(),
         Pressure.someTotalMicros(files.read("/proc/pressure/cpu")),
-        throttled,
-        periods,
+        groups,
         NetCounters.parse(
             files.read("/proc/self/net/snmp"),
             files.read("/proc/self/net/netstat"),
@@ -177,12 +173,30 @@ final class Sampler {
         }
       }
     }
+    long throttled = 0;
+    long periods = 0;
+    for (Map.Entry<String, CgroupCpu> entry : after.groups().entrySet()) {
+      // A file that could not be read in between says nothing of this interval.
+      CgroupCpu earlier = before.groups().get(entry.getKey());
+      if (earlier != null) {
+        throttled += entry.getValue().throttledNanos() - earlier.throttledNanos();
+        periods += entry.getValue().throttledPeriods() - earlier.throttledPeriods();
+      }
+    }
+    // A lane that loses its processor in the middle of its work is not busy meanwhile.
+    long worked = 0;
+    for (int i = 0; i < lanes.size(); i++) {
+      worked += after.lanes().get(i).busyNanos() - before.lanes().get(i).busyNanos();
+    }
+    ThreadTimes ran = threads.get(Role.LANE);
+    double real = ran == null || worked == 0 ? 1 : Math.min(1, ran.cpuNanos() / (double) worked);
     List<LaneTimes> laneTimes = new ArrayList<>();
     for (int i = 0; i < lanes.size(); i++) {
       LaneWatch lane = lanes.get(i);
       laneTimes.add(
           new LaneTimes(
-              after.lanes().get(i).busyNanos() - before.lanes().get(i).busyNanos(),
+              Math.round(
+                  real * (after.lanes().get(i).busyNanos() - before.lanes().get(i).busyNanos())),
               lane.takeLongestTurn(),
               after.lanes().get(i).gapNanos() - before.lanes().get(i).gapNanos(),
               lane.behindNanos(after.nanos()),
@@ -196,8 +210,8 @@ final class Sampler {
         worstLane,
         after.processCpu() - before.processCpu(),
         difference(before.pressure(), after.pressure()),
-        after.throttledNanos() - before.throttledNanos(),
-        after.throttledPeriods() - before.throttledPeriods(),
+        throttled,
+        periods,
         hiccupNanos,
         List.copyOf(laneTimes),
         after.net().since(before.net()),

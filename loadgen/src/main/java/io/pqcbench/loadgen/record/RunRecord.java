@@ -30,6 +30,7 @@ public final class RunRecord {
   private final Map<ErrorKey, ErrorCount> errors = new TreeMap<>();
   private final Timeline timeline;
   private long retransmitting;
+  private final Histogram body;
   private final ByteTotals bytes = new ByteTotals();
 
   /** Which failures are counted together. */
@@ -99,6 +100,7 @@ public final class RunRecord {
     for (int i = 0; i < lanes.size(); i++) {
       scratch.add(new Histogram[Phase.ALL.size() * 2]);
     }
+    this.body = newHistogram("body");
     for (Phase phase : Phase.ALL) {
       totals.put(phase, newHistogram(phase.label()));
       interval.put(phase, newHistogram(phase.label()));
@@ -141,8 +143,9 @@ public final class RunRecord {
       (measured ? outcomes : warmupOutcomes)[outcome.ordinal()]++;
       if (outcome == Outcome.SUCCESS) {
         timeline.done(block.at(row, Milestone.DONE) - start);
-        if (block.retransmits(row) > 0 && measured) {
-          retransmitting++;
+        if (measured) {
+          retransmitting += block.retransmits(row) > 0 ? 1 : 0;
+          body.recordValue(Math.min(highest, block.bodyNanos(row)));
         }
         if (measured) {
           bytes.attempts++;
@@ -223,6 +226,14 @@ public final class RunRecord {
   /** Returns how many attempts failed or were skipped so far, with the warm-up. */
   public long failures() {
     return allCount() - all(Outcome.SUCCESS);
+  }
+
+  /**
+   * Returns the median time from the first byte of a response to its last, in nanoseconds; 0
+   * without a response. A large body takes its time.
+   */
+  public long usualBody() {
+    return body.getTotalCount() == 0 ? 0 : body.getValueAtPercentile(50);
   }
 
   /** Returns on how many connections of measured successes the client sent a segment again. */

@@ -105,6 +105,13 @@ public final class SampleBlock {
     return from == Attempt.UNSET || to == Attempt.UNSET ? Attempt.UNSET : to - from;
   }
 
+  /** Returns the time from the first byte of the response to the last; 0 without a response. */
+  public long bodyNanos(int row) {
+    long first = at(row, Milestone.FIRST_BYTE);
+    long done = at(row, Milestone.DONE);
+    return first == Attempt.UNSET || done == Attempt.UNSET ? 0 : done - first;
+  }
+
   /** Returns the index in the schedule. */
   public long index(int row) {
     return cell(row, INDEX);

@@ -9,9 +9,11 @@ import io.pqcbench.loadgen.monitor.Disturbances;
 import io.pqcbench.loadgen.record.RunRecord;
 import io.pqcbench.loadgen.record.SampleBlock;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -42,19 +44,29 @@ public final class Attribution {
   /** After a stop, arrivals that were due in it are worked off; those that follow wait for them. */
   private static final long CATCH_UP_NANOS = 1_000_000_000L;
 
-  /** In this order: what stops the JVM is a better reason than that something stood still. */
+  /**
+   * In this order. What keeps the whole process from running also makes its collections long, and
+   * what stops the JVM is a better reason than that something stood still.
+   */
   private static final List<Source> CAUSES =
       List.of(
+          Source.THROTTLED,
+          Source.STEAL,
           Source.GC_PAUSE,
           Source.ALLOCATION_STALL,
           Source.SAFEPOINT,
-          Source.THROTTLED,
-          Source.STEAL,
-          Source.RUN_DELAY,
           Source.HICCUP,
           Source.POLL_GAP,
           Source.LATE_WAKE,
-          Source.LANE_STALL);
+          Source.LANE_STALL,
+          Source.RUN_DELAY);
+
+  /** These say that something stood still, and not why; the counters of the time may. */
+  private static final Set<Source> SYMPTOMS =
+      EnumSet.of(Source.HICCUP, Source.POLL_GAP, Source.LATE_WAKE, Source.LANE_STALL);
+
+  private static final List<Source> REASONS =
+      List.of(Source.THROTTLED, Source.STEAL, Source.RUN_DELAY);
 
   private final Disturbances disturbances;
   private final Disturbances server;
@@ -84,42 +96,56 @@ public final class Attribution {
     if (network != null) {
       return network;
     }
-    Cause stop = stop(disturbances, planned, done, excess, lag, late);
+    Cause stop = stop(disturbances, block.lane(), planned, done, excess, lag, late);
     if (stop != null) {
       return stop;
+    }
+    Cause silent = late ? null : silentSyn(block, row, excess);
+    if (silent != null) {
+      return silent;
     }
     if (late) {
       return new Cause(
           Cause.CLIENT_QUEUE, "lane late by " + millis(lag) + ", busy with other arrivals");
     }
-    Cause theirs = stop(server, planned, done, excess, lag, false);
+    Cause theirs = stop(server, block.lane(), planned, done, excess, lag, false);
     return theirs != null
         ? new Cause(Cause.SERVER + theirs.name(), "on the server: " + theirs.evidence())
         : slowPhase(block, row, excess);
   }
 
-  private Cause network(SampleBlock block, int row, long excess) {
+  private static Cause network(SampleBlock block, int row, long excess) {
     long again = block.retransmits(row);
-    long connect = block.nanos(row, Phase.CONNECT);
-    if (connect >= SYN_TIMEOUT_NANOS && connect > ENOUGH * excess) {
-      return new Cause(
-          Cause.SYN_RETRANSMIT,
-          String.format(
-              Locale.ROOT,
-              "SYN retransmitted %s, connect took %s",
-              again > 0 ? times(again) : "(by the time it took)",
-              millis(connect)));
+    if (again == 0) {
+      return null;
     }
-    return again > 0
+    long connect = block.nanos(row, Phase.CONNECT);
+    return isSynTimeout(connect, excess)
         ? new Cause(
+            Cause.SYN_RETRANSMIT,
+            "SYN retransmitted " + times(again) + ", connect took " + millis(connect))
+        : new Cause(
             Cause.RETRANSMIT,
             "segments retransmitted: "
                 + again
                 + ", round-trip time "
                 + block.rttMicros(row)
                 + " us, excess "
-                + millis(excess))
+                + millis(excess));
+  }
+
+  /** Without the kernel's count only the time speaks for it, and a stop is a better reason. */
+  private static Cause silentSyn(SampleBlock block, int row, long excess) {
+    long connect = block.nanos(row, Phase.CONNECT);
+    return isSynTimeout(connect, excess)
+        ? new Cause(
+            Cause.SYN_RETRANSMIT,
+            "SYN retransmitted (by the time it took), connect took " + millis(connect))
         : null;
+  }
+
+  private static boolean isSynTimeout(long connect, long excess) {
+    return connect >= SYN_TIMEOUT_NANOS && connect > ENOUGH * excess;
   }
 
   private static String times(long count) {
@@ -127,57 +153,94 @@ public final class Attribution {
   }
 
   private Cause stop(
-      Disturbances timeline, long planned, long done, long excess, long lag, boolean late) {
+      Disturbances timeline,
+      int lane,
+      long planned,
+      long done,
+      long excess,
+      long lag,
+      boolean late) {
     Map<Source, Long> taken = new EnumMap<>(Source.class);
     Map<Source, Disturbance> largest = new EnumMap<>(Source.class);
     for (Disturbance disturbance : timeline.within(planned, done)) {
-      taken.merge(disturbance.source(), disturbance.within(planned, done), Long::sum);
+      if (!disturbance.concerns(lane)) {
+        continue;
+      }
+      // A lane that was late lost the time in one piece, so all of a window's may have been it.
+      long amount =
+          late ? disturbance.atMostWithin(planned, done) : disturbance.within(planned, done);
+      taken.merge(disturbance.source(), amount, Long::sum);
       largest.merge(
           disturbance.source(), disturbance, (a, b) -> a.amountNanos() >= b.amountNanos() ? a : b);
     }
     for (Source source : CAUSES) {
       long amount = taken.getOrDefault(source, 0L);
       if (amount >= ENOUGH * excess) {
-        return overlap(largest.get(source), amount, excess, lag, late);
+        Disturbance found = largest.get(source);
+        Disturbance reason = SYMPTOMS.contains(source) ? reason(timeline, found) : null;
+        return reason == null
+            ? overlap(found, amount, excess, lag, late)
+            : new Cause(
+                reason.source().label(),
+                (late ? "lane late by " + millis(lag) + ": " : "")
+                    + describe(reason)
+                    + " in the "
+                    + millis(reason.endNanos() - reason.startNanos())
+                    + " of "
+                    + describe(found));
       }
     }
-    return late ? catchingUp(planned, excess) : null;
+    return late ? catchingUp(lane, planned, excess) : null;
+  }
+
+  /** What the counters say that a symptom was; null if they do not account for half of it. */
+  private static Disturbance reason(Disturbances timeline, Disturbance symptom) {
+    for (Source source : REASONS) {
+      long amount = 0;
+      Disturbance largest = null;
+      for (Disturbance window : timeline.within(symptom.startNanos(), symptom.endNanos())) {
+        if (window.source() == source) {
+          amount += window.atMostWithin(symptom.startNanos(), symptom.endNanos());
+          largest =
+              largest == null || window.amountNanos() > largest.amountNanos() ? window : largest;
+        }
+      }
+      if (amount >= ENOUGH * symptom.amountNanos()) {
+        return largest;
+      }
+    }
+    return null;
+  }
+
+  private static String describe(Disturbance disturbance) {
+    return disturbance.source().label().replace('-', ' ')
+        + (disturbance.detail().isEmpty() ? "" : " (" + disturbance.detail() + ")")
+        + " "
+        + millis(disturbance.amountNanos());
   }
 
   private static Cause overlap(
       Disturbance disturbance, long amount, long excess, long lag, boolean late) {
     Source source = disturbance.source();
-    String what =
-        source.label().replace('-', ' ')
-            + (disturbance.detail().isEmpty() ? "" : " (" + disturbance.detail() + ")");
     String share = String.format(Locale.ROOT, "%.0f %%", Math.min(100, 100.0 * amount / excess));
     String evidence =
-        source.isExact()
-            ? what
-                + " "
-                + millis(disturbance.amountNanos())
-                + " overlaps "
-                + share
-                + " of the excess of "
-                + millis(excess)
-            : what
-                + " "
-                + millis(disturbance.amountNanos())
-                + " within "
-                + millis(disturbance.endNanos() - disturbance.startNanos())
-                + ", "
-                + share
-                + " of the excess of "
-                + millis(excess);
+        describe(disturbance)
+            + (source.isExact()
+                ? " overlaps "
+                : " within " + millis(disturbance.endNanos() - disturbance.startNanos()) + ", ")
+            + share
+            + " of the excess of "
+            + millis(excess);
     return new Cause(
         source.label(), late ? "lane late by " + millis(lag) + ": " + evidence : evidence);
   }
 
   /** The arrival was not due yet in the stop, but waited behind those that were. */
-  private Cause catchingUp(long planned, long excess) {
+  private Cause catchingUp(int lane, long planned, long excess) {
     Disturbance best = null;
     for (Disturbance past : disturbances.within(planned - CATCH_UP_NANOS, planned)) {
       if (CAUSES.contains(past.source())
+          && past.concerns(lane)
           && past.amountNanos() >= ENOUGH * excess
           && (best == null || CAUSES.indexOf(past.source()) < CAUSES.indexOf(best.source()))) {
         best = past;
@@ -204,7 +267,7 @@ public final class Attribution {
     long flight = beyond(block, row, Phase.FLIGHT);
     long finish = beyond(block, row, Phase.FINISH);
     long ttfb = beyond(block, row, Phase.TTFB);
-    long body = body(block, row);
+    long body = Math.max(0, block.bodyNanos(row) - record.usualBody());
     // The second of two small writes waits for the acknowledgement of the first, so some bytes of
     // what the server has to say are here already. A server that is slow sends none.
     long held = Math.max(finish, body);
@@ -252,12 +315,6 @@ public final class Attribution {
   private long beyond(SampleBlock block, int row, Phase phase) {
     long nanos = block.nanos(row, phase);
     return nanos == Attempt.UNSET ? 0 : Math.max(0, nanos - median(phase));
-  }
-
-  /** From the first byte to the last. It has no histogram: usually there is nothing in between. */
-  private static long body(SampleBlock block, int row) {
-    long first = block.at(row, Milestone.FIRST_BYTE);
-    return first == Attempt.UNSET ? 0 : block.at(row, Milestone.DONE) - first;
   }
 
   private long median(Phase phase) {

@@ -42,7 +42,7 @@ public record Cause(String name, String evidence) {
     return switch (name) {
       case SYN_RETRANSMIT, RETRANSMIT -> Fault.NETWORK;
       case DELAYED_ACK -> Fault.SERVER;
-      case "run-delay", "steal", "throttled", "hiccup" -> Fault.MACHINE;
+      case "run-delay", "steal", "throttled", "hiccup", "late-wake", "poll-gap" -> Fault.MACHINE;
       default -> Fault.CLIENT;
     };
   }

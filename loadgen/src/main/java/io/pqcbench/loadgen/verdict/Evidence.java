@@ -2,6 +2,7 @@ package io.pqcbench.loadgen.verdict;
 
 import io.pqcbench.loadgen.monitor.MachineRecord;
 import io.pqcbench.loadgen.record.RunRecord;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -16,6 +17,7 @@ import java.util.Map;
  * @param scheduled arrivals of the whole run, each of which must have an outcome; -1 while the run
  *     goes
  * @param interrupted whether it was stopped before its end
+ * @param saidEarly what {@link Rules#early} said when it ended the run; empty if it did not
  * @param conditions under which it ran
  */
 public record Evidence(
@@ -27,6 +29,7 @@ public record Evidence(
     long toNanos,
     long scheduled,
     boolean interrupted,
+    List<Finding> saidEarly,
     Conditions conditions) {
 
   /**

@@ -45,6 +45,11 @@ public final class Rules {
 
   private static final double ERROR_LIMIT = 0.001;
 
+  /** Told while a run goes, and of its warm-up too, where a stumble is forgiven. */
+  private static final double SKIPPED_EARLY = 0.1;
+
+  private static final long BEHIND_NANOS = 1_000_000_000L;
+
   /**
    * A steady system completes as many as arrive; the first third is left for it to become steady.
    */
@@ -65,6 +70,9 @@ public final class Rules {
 
   /** A lateness of the client's own that stands in the response's tail. */
   private static final long LAG_MAX_NANOS = 10_000_000L;
+
+  /** A lateness that is small against the response is not what the response waits for. */
+  private static final double LAG_SHARE = 0.1;
 
   /**
    * Above this share of a lane's time arrivals queue for it: W = rho S / (2 (1 - rho)) is half a
@@ -116,6 +124,7 @@ public final class Rules {
   private final List<Finding> findings = new ArrayList<>();
   private final long planned;
   private final boolean clientHasRoom;
+  private long told;
 
   private Rules(Evidence evidence) {
     this.evidence = evidence;
@@ -133,7 +142,47 @@ public final class Rules {
     return new Rules(evidence).judgement();
   }
 
+  /**
+   * Looks at a run that goes, the warm-up too, for a load that cannot be offered: what is due is
+   * not started.
+   *
+   * @param behindNanos by how much the next arrival is overdue now
+   * @param skipped arrivals that were not started so far
+   * @param due arrivals so far
+   * @param laneBusyShare of the busiest lane in the last second
+   * @return what there is to say; empty if nothing
+   */
+  public static List<Finding> early(
+      long behindNanos, long skipped, long due, double laneBusyShare) {
+    boolean client = laneBusyShare > CLIENT_IDLE || behindNanos > BEHIND_NANOS;
+    List<Finding> found = new ArrayList<>();
+    if (behindNanos > BEHIND_NANOS) {
+      found.add(
+          new Finding(
+              "behind-schedule",
+              SATURATED,
+              Fault.CLIENT,
+              "the next arrival is overdue by " + millis(behindNanos),
+              millis(BEHIND_NANOS),
+              "",
+              "this client cannot offer the rate: lower it, or give it more CPU"));
+    }
+    if (due >= TREND_MIN_ARRIVALS && skipped > due * SKIPPED_EARLY) {
+      found.add(
+          new Finding(
+              "skipped",
+              client ? SATURATED : INVALID,
+              client ? Fault.CLIENT : Fault.SERVER,
+              percent(skipped, due) + " of arrivals were not started so far",
+              percent(SKIPPED_EARLY),
+              "",
+              "as many as allowed are in flight: lower the rate"));
+    }
+    return found;
+  }
+
   private Judgement judgement() {
+    findings.addAll(evidence.saidEarly());
     if (!evidence.live()) {
       completeness();
     }
@@ -181,7 +230,8 @@ public final class Rules {
     Histogram lag = record.total(Phase.LAG);
     boolean punctual =
         lag.getTotalCount() > 0
-            ? lag.getValueAtPercentile(99) <= LAG_MAX_NANOS
+            ? lag.getValueAtPercentile(99)
+                <= Math.max(LAG_MAX_NANOS, LAG_SHARE * median(Phase.RESPONSE))
             : machine.behind().max() <= LAG_MAX_NANOS;
     double busy = machine.laneBusyShare();
     return punctual
@@ -190,11 +240,12 @@ public final class Rules {
   }
 
   private void completeness() {
-    if (record.measured(Outcome.SUCCESS) == 0) {
+    // A run that was ended in its warm-up has measured nothing, and has said why.
+    if (record.measured(Outcome.SUCCESS) == 0 && (planned > 0 || findings.isEmpty())) {
       add(
           "no-success",
-          INVALID,
-          planned == 0 ? Fault.CLIENT : Fault.SERVER,
+          clientHasRoom ? INVALID : SATURATED,
+          planned == 0 || !clientHasRoom ? Fault.CLIENT : Fault.SERVER,
           "0 of " + planned + " succeeded",
           "at least 1",
           planned == 0 ? "let it run longer than its warm-up" : "see the errors");
@@ -304,7 +355,7 @@ public final class Rules {
         case TCP_TIMEOUT, TLS_TIMEOUT, HTTP_TIMEOUT, ABANDONED ->
             add(
                 name(outcome),
-                targetFull ? SUSPECT : INVALID,
+                targetFull ? SUSPECT : clientHasRoom ? INVALID : SATURATED,
                 clientHasRoom ? Fault.SERVER : Fault.CLIENT,
                 percent(count, planned) + " of attempts: " + outcome.text(),
                 percent(ERROR_LIMIT),
@@ -324,7 +375,8 @@ public final class Rules {
 
   private void skipped() {
     long skipped = record.measured(Outcome.SKIPPED);
-    if (skipped <= planned * SKIPPED_LIMIT) {
+    boolean said = findings.stream().anyMatch(finding -> finding.rule().equals("skipped"));
+    if (said || skipped <= planned * SKIPPED_LIMIT) {
       return;
     }
     String observed = percent(skipped, planned) + " of arrivals were not started";
@@ -372,10 +424,10 @@ public final class Rules {
       // One arrival across the border of two seconds is no deviation, however low the rate.
       if (deviation > SECOND_TOLERANCE && Math.abs(started - due) > 1) {
         off++;
-      }
-      if (deviation > worst) {
-        worst = deviation;
-        worstAt = second;
+        if (deviation > worst) {
+          worst = deviation;
+          worstAt = second;
+        }
       }
     }
     long skipped = record.measured(Outcome.SKIPPED);
@@ -530,6 +582,16 @@ public final class Rules {
   }
 
   private void lanes() {
+    if (machine.behind().max() > BEHIND_NANOS && evidence.saidEarly().isEmpty()) {
+      add(
+          "behind-schedule",
+          SATURATED,
+          Fault.CLIENT,
+          "an arrival was overdue by " + millis(machine.behind().max()),
+          millis(BEHIND_NANOS),
+          seconds(machine.behind().maxAt()),
+          "this client cannot offer the rate: lower it, or give it more CPU");
+    }
     double share = machine.laneBusyShare();
     if (Double.isNaN(share)) {
       return;
@@ -638,8 +700,14 @@ public final class Rules {
     }
   }
 
-  /** What stopped the process, if it shaped the tail. */
+  /**
+   * What stopped the process, if it shaped the tail. One stop is seen by several sources; the first
+   * of them that saw most of it tells of it.
+   */
   private void stops() {
+    told =
+        Math.max(
+            machine.runDelay().max(), Math.max(machine.throttled().max(), machine.steal().max()));
     stop(
         Source.GC_PAUSE,
         Fault.CLIENT,
@@ -651,6 +719,15 @@ public final class Rules {
         Fault.MACHINE,
         "the process or the machine stood still, see disturbances.csv: repeat on an idle machine");
     stop(
+        Source.LATE_WAKE,
+        Fault.MACHINE,
+        "a sleeping lane was woken late, see disturbances.csv: --wait busy, or an idle machine");
+    stop(
+        Source.POLL_GAP,
+        Fault.MACHINE,
+        "a polling lane did not get to run, see disturbances.csv: an idle machine, or fewer"
+            + " --lanes");
+    stop(
         Source.LANE_STALL,
         Fault.CLIENT,
         "one turn of the loop took too long, see disturbances.csv for when");
@@ -661,7 +738,8 @@ public final class Rules {
     double share = evidence.tail() == null ? 0 : evidence.tail().share(source.label());
     boolean longOne =
         tally.max() > Math.max(STOP_MAX_NANOS, evidence.conditions().pauseThresholdNanos())
-            && !(source == Source.LANE_STALL && stoppedFor() > tally.max() / 2);
+            && tally.max() > 2 * told;
+    told = Math.max(told, tally.max());
     if (share >= TAIL_SHARE || longOne) {
       add(
           source.label(),
@@ -679,19 +757,6 @@ public final class Rules {
           seconds(tally.maxAt()),
           advice);
     }
-  }
-
-  /**
-   * A turn of the loop is long also when its lane was stopped in it, and then that is the finding.
-   */
-  private long stoppedFor() {
-    long longest =
-        Math.max(
-            machine.runDelay().max(), Math.max(machine.throttled().max(), machine.steal().max()));
-    for (Source source : List.of(Source.GC_PAUSE, Source.SAFEPOINT, Source.HICCUP)) {
-      longest = Math.max(longest, machine.disturbances(source).max());
-    }
-    return longest;
   }
 
   private void network() {
@@ -848,7 +913,7 @@ public final class Rules {
 
   private void delayedAck() {
     double share = evidence.tail() == null ? 0 : evidence.tail().share(Cause.DELAYED_ACK);
-    double usual = usualBodyMicros();
+    double usual = record.usualBody() / 1e3;
     boolean always = usual >= DELAYED_ACK_FROM_MICROS && usual <= DELAYED_ACK_TO_MICROS;
     if (share >= TAIL_SHARE || always) {
       add(
@@ -862,15 +927,6 @@ public final class Rules {
           percent(TAIL_SHARE),
           "the server writes in two small pieces and holds the second back (Nagle): TCP_NODELAY");
     }
-  }
-
-  /** The median of what no phase holds: from the first byte of the response to the last. */
-  private double usualBodyMicros() {
-    double rest = median(Phase.SERVICE);
-    for (Phase phase : List.of(Phase.CONNECT, Phase.HANDSHAKE, Phase.TTFB)) {
-      rest -= median(phase);
-    }
-    return record.total(Phase.TTFB).getTotalCount() == 0 ? 0 : rest / 1e3;
   }
 
   private double median(Phase phase) {

@@ -24,13 +24,20 @@ public final class Tail {
   /**
    * What lies this close together, from the 10th to the 90th percentile of the tail, is a plateau.
    */
-  private static final double PLATEAU = 1.25;
+  private static final double PLATEAU = 1.4;
 
   /** Arrivals so close together that one stop can have met them all. */
   private static final long EPISODE_NANOS = 200_000_000L;
 
   /** A ramp of fewer points is none. */
   private static final int RAMP_POINTS = 4;
+
+  private static final double RAMP_CORRELATION = -0.8;
+  private static final double RAMP_STEEPEST = -1.5;
+  private static final double RAMP_FLATTEST = -0.3;
+
+  /** One stop fills a part of a long run's tail. */
+  private static final double RAMP_SHARE = 0.25;
 
   private record Slow(long index, long planned, long response, Cause cause) {}
 
@@ -169,23 +176,35 @@ public final class Tail {
     }
     double high = slowestFirst.get(count / 10).response();
     double low = slowestFirst.get(count - 1 - count / 10).response();
+    // What is short against the longest belongs to another story, and would tie episodes together.
+    long worth = slowestFirst.get(0).response() / 10;
     List<Slow> inTime =
-        slowestFirst.stream().sorted(Comparator.comparingLong(Slow::planned)).toList();
+        slowestFirst.stream()
+            .filter(slow -> slow.response() >= worth)
+            .sorted(Comparator.comparingLong(Slow::planned))
+            .toList();
     int inRamps = 0;
     long steepest = 0;
     int from = 0;
-    for (int i = 1; i <= count; i++) {
-      if (i == count || !falls(inTime.get(i - 1), inTime.get(i))) {
-        if (i - from >= RAMP_POINTS) {
-          inRamps += i - from;
-          steepest = Math.max(steepest, inTime.get(from).response());
+    for (int i = 1; i <= inTime.size(); i++) {
+      if (i == inTime.size()
+          || inTime.get(i).planned() - inTime.get(i - 1).planned() > EPISODE_NANOS) {
+        List<Slow> episode = inTime.subList(from, i);
+        if (falls(episode)) {
+          inRamps += episode.size();
+          steepest =
+              Math.max(steepest, episode.stream().mapToLong(Slow::response).max().getAsLong());
         }
         from = i;
       }
     }
-    if (inRamps > count / 2) {
+    if (inRamps >= count * RAMP_SHARE) {
       return String.format(
-          Locale.ROOT, "ramp from %s, the trace of a stop", Attribution.millis(steepest));
+          Locale.ROOT,
+          "ramp from %s, the trace of a stop (%d of %d)",
+          Attribution.millis(steepest),
+          inRamps,
+          count);
     }
     if (high <= low * PLATEAU) {
       return String.format(
@@ -196,10 +215,33 @@ public final class Tail {
     return "scattered";
   }
 
-  private static boolean falls(Slow before, Slow after) {
-    long later = after.planned() - before.planned();
-    long shorter = before.response() - after.response();
-    // By as much as it was due later, within a half: those that wait are worked off meanwhile.
-    return later <= EPISODE_NANOS && shorter > 0 && shorter >= later / 4 && shorter <= later * 2;
+  /**
+   * Whether an episode's latencies fall by about as much as their arrivals were due later: a
+   * straight line that explains most of them, whose slope is near -1, or flatter because those that
+   * waited are worked off one after the other.
+   */
+  private static boolean falls(List<Slow> episode) {
+    int n = episode.size();
+    if (n < RAMP_POINTS) {
+      return false;
+    }
+    double meanX = episode.stream().mapToLong(Slow::planned).average().getAsDouble();
+    double meanY = episode.stream().mapToLong(Slow::response).average().getAsDouble();
+    double xx = 0;
+    double yy = 0;
+    double xy = 0;
+    for (Slow slow : episode) {
+      double x = slow.planned() - meanX;
+      double y = slow.response() - meanY;
+      xx += x * x;
+      yy += y * y;
+      xy += x * y;
+    }
+    double slope = xy / xx;
+    return xx > 0
+        && yy > 0
+        && xy / Math.sqrt(xx * yy) <= RAMP_CORRELATION
+        && slope >= RAMP_STEEPEST
+        && slope <= RAMP_FLATTEST;
   }
 }

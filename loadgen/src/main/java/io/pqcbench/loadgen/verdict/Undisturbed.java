@@ -28,6 +28,8 @@ public final class Undisturbed {
   /** A counter tells only that it was in these 100 ms, so it must be worth their loss. */
   private static final long WINDOW_COUNTS_FROM_NANOS = 5_000_000L;
 
+  private static final double NEGLIGIBLE = 0.01;
+
   private static final Set<Source> IGNORED =
       EnumSet.of(Source.COMPILATION, Source.CLOCK_STEP, Source.LANE_STALL);
 
@@ -53,7 +55,9 @@ public final class Undisturbed {
     for (Disturbance disturbance :
         disturbances.within(block.at(row, Milestone.PLANNED), block.at(row, Milestone.DONE))) {
       long counts = disturbance.source().isExact() ? COUNTS_FROM_NANOS : WINDOW_COUNTS_FROM_NANOS;
-      if (disturbance.amountNanos() >= counts && !IGNORED.contains(disturbance.source())) {
+      if (disturbance.amountNanos() >= counts
+          && !IGNORED.contains(disturbance.source())
+          && disturbance.concerns(block.lane())) {
         disturbed++;
         return;
       }
@@ -93,6 +97,11 @@ public final class Undisturbed {
     long low = at(all, n * p - half);
     long high = at(all, n * p + half + 1);
     long without = clean.getValueAtPercentile(percentile);
+    // Below a hundredth it is of no consequence, however narrow the interval of many samples is.
+    long value = all.getValueAtPercentile(percentile);
+    if (Math.abs(without - value) < value * NEGLIGIBLE) {
+      return null;
+    }
     boolean moved =
         all.highestEquivalentValue(without) < all.lowestEquivalentValue(low)
             || all.lowestEquivalentValue(without) > all.highestEquivalentValue(high);

@@ -47,4 +47,88 @@ public final class Attempts {
     }
     return attempt;
   }
+
+  /** A success like {@link #success} of a millisecond, whose phases can be set one by one. */
+  public static Shape shape() {
+    return new Shape();
+  }
+
+  /** Lengths of the phases of a success, in nanoseconds. */
+  public static final class Shape {
+    private long lag = 1_000;
+    private long connect = 100_000;
+    private long hello = 100_000;
+    private long flight = 300_000;
+    private long finish = 200_000;
+    private long beforeRequest = 100_000;
+    private long ttfb = 100_000;
+    private long body = 100_000;
+    private long retransmits;
+    private long rttMicros = Attempt.NONE;
+
+    private Shape() {}
+
+    public Shape lag(long nanos) {
+      lag = nanos;
+      return this;
+    }
+
+    public Shape connect(long nanos) {
+      connect = nanos;
+      return this;
+    }
+
+    public Shape hello(long nanos) {
+      hello = nanos;
+      return this;
+    }
+
+    public Shape flight(long nanos) {
+      flight = nanos;
+      return this;
+    }
+
+    public Shape finish(long nanos) {
+      finish = nanos;
+      return this;
+    }
+
+    /** From the handshake's end to the request, which no phase holds. */
+    public Shape beforeRequest(long nanos) {
+      beforeRequest = nanos;
+      return this;
+    }
+
+    public Shape ttfb(long nanos) {
+      ttfb = nanos;
+      return this;
+    }
+
+    public Shape body(long nanos) {
+      body = nanos;
+      return this;
+    }
+
+    public Shape retransmits(long segments, long smoothedRttMicros) {
+      retransmits = segments;
+      rttMicros = smoothedRttMicros;
+      return this;
+    }
+
+    /** Returns the attempt that was due at an instant. */
+    public Attempt at(long index, long planned) {
+      Attempt attempt = success(index, planned, lag, 0);
+      long at = planned + lag;
+      attempt.mark(Milestone.CONNECTED, at += connect);
+      attempt.mark(Milestone.HELLO_SENT, at += hello);
+      attempt.mark(Milestone.HELLO_RECEIVED, at += flight);
+      attempt.mark(Milestone.SECURED, at += finish);
+      attempt.mark(Milestone.REQUEST_SENT, at += beforeRequest);
+      attempt.mark(Milestone.FIRST_BYTE, at += ttfb);
+      attempt.mark(Milestone.DONE, at + body);
+      attempt.retransmits = retransmits;
+      attempt.rttMicros = rttMicros;
+      return attempt;
+    }
+  }
 }

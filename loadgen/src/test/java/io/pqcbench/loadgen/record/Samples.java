@@ -1,6 +1,8 @@
 package io.pqcbench.loadgen.record;
 
+import io.pqcbench.loadgen.handshake.Attempt;
 import io.pqcbench.loadgen.handshake.Attempts;
+import io.pqcbench.loadgen.handshake.Milestone;
 import io.pqcbench.loadgen.handshake.Outcome;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,6 +30,15 @@ public final class Samples {
     recorder.started(planned + lag);
     record.timeline().planned(planned);
     recorder.record(Attempts.success(index++, planned, lag, service));
+    return this;
+  }
+
+  /** A success of any shape that was due at an instant. */
+  public Samples success(long planned, Attempts.Shape shape) {
+    Attempt attempt = shape.at(index++, planned);
+    recorder.started(attempt.at(Milestone.STARTED));
+    record.timeline().planned(planned);
+    recorder.record(attempt);
     return this;
   }
 

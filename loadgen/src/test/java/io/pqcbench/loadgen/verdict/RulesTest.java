@@ -6,6 +6,7 @@ import io.pqcbench.loadgen.handshake.Outcome;
 import io.pqcbench.loadgen.monitor.MachineRecord;
 import io.pqcbench.loadgen.record.RunRecord;
 import io.pqcbench.loadgen.record.Samples;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,6 +34,7 @@ class RulesTest {
             seconds * SECOND,
             scheduled,
             false,
+            List.of(),
             new Evidence.Conditions(false, false, "tsc", 25, MILLI, Map.of())));
   }
 

@@ -1,0 +1,155 @@
+package io.pqcbench.loadgen.monitor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class HiccupMeterTest {
+
+  private static final long MICRO = 1_000L;
+  private static final long MILLI = 1_000_000L;
+
+  private final Disturbances disturbances = new Disturbances();
+  private final HiccupMeter meter = new HiccupMeter(() -> 0, disturbances);
+
+  /** Both threads wake as they should up to an instant; thread 1 half a sleep after thread 0. */
+  private void quietUntil(long nanos) {
+    for (long due = MILLI; due <= nanos; due += MILLI) {
+      meter.woke(0, due, due + 50 * MICRO);
+      meter.woke(1, due + MILLI / 2, due + MILLI / 2 + 50 * MICRO);
+    }
+  }
+
+  @Test
+  void quietThreadsReportNothing() {
+    meter.calibrated();
+    quietUntil(100 * MILLI);
+    assertThat(disturbances.takeOver()).isEmpty();
+    assertThat(meter.takeLongest()).isEqualTo(50 * MICRO);
+  }
+
+  @Test
+  void oneThreadThatWakesLateIsNoHiccup() {
+    meter.calibrated();
+    quietUntil(10 * MILLI);
+    meter.takeLongest();
+    for (long due = 11 * MILLI; due <= 30 * MILLI; due += MILLI) {
+      meter.woke(1, due + MILLI / 2, due + MILLI / 2 + 50 * MICRO);
+    }
+    meter.woke(0, 11 * MILLI, 30 * MILLI + 600 * MICRO);
+    assertThat(disturbances.takeOver()).isEmpty();
+    assertThat(meter.takeLongest()).isLessThanOrEqualTo(50 * MICRO);
+  }
+
+  @Test
+  void bothLateAreOneHiccupFromWhenTheFirstWasDue() {
+    meter.calibrated();
+    quietUntil(10 * MILLI);
+    meter.woke(0, 11 * MILLI, 48 * MILLI);
+    meter.woke(1, 11 * MILLI + MILLI / 2, 48 * MILLI + 20 * MICRO);
+    assertThat(disturbances.takeOver())
+        .containsExactly(
+            new Disturbance(
+                Disturbance.Source.HICCUP,
+                11 * MILLI,
+                48 * MILLI,
+                37 * MILLI,
+                "process or machine"));
+    assertThat(meter.takeLongest()).isEqualTo(37 * MILLI);
+    assertThat(meter.takeLongest()).isZero();
+  }
+
+  @Test
+  void twoStopsInARowAreTwoHiccups() {
+    meter.calibrated();
+    quietUntil(10 * MILLI);
+    meter.woke(0, 11 * MILLI, 20 * MILLI);
+    meter.woke(1, 11 * MILLI + MILLI / 2, 20 * MILLI);
+    meter.woke(0, 21 * MILLI, 29 * MILLI);
+    meter.woke(1, 21 * MILLI, 29 * MILLI);
+    assertThat(disturbances.takeOver())
+        .extracting(Disturbance::amountNanos)
+        .containsExactly(9 * MILLI, 8 * MILLI);
+  }
+
+  /** The order in which the two come is not known, so this is tried often, on real threads. */
+  @Test
+  void bothWakingAtOnceReportTheOneStopOnce() throws InterruptedException {
+    meter.calibrated();
+    int rounds = 2_000;
+    AtomicInteger arrived = new AtomicInteger();
+    Thread[] threads = new Thread[2];
+    for (int thread = 0; thread < 2; thread++) {
+      int number = thread;
+      threads[thread] =
+          new Thread(
+              () -> {
+                for (long round = 1; round <= rounds; round++) {
+                  arrived.incrementAndGet();
+                  while (arrived.get() < 2 * round) {
+                    Thread.onSpinWait();
+                  }
+                  meter.woke(number, round * 100 * MILLI, round * 100 * MILLI + 40 * MILLI);
+                }
+              });
+      threads[thread].start();
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    assertThat(disturbances.takeOver())
+        .hasSize(rounds)
+        .extracting(Disturbance::amountNanos)
+        .containsOnly(40 * MILLI);
+  }
+
+  @Test
+  void nothingIsReportedBeforeTheThresholdIsKnown() {
+    meter.woke(0, MILLI, 500 * MILLI);
+    assertThat(disturbances.takeOver()).isEmpty();
+  }
+
+  @Test
+  void theThresholdIsTheLongestStopOfTheCalibration() {
+    meter.woke(0, MILLI, 4 * MILLI);
+    assertThat(meter.calibrated()).isEqualTo(3 * MILLI);
+    meter.woke(0, 101 * MILLI, 104 * MILLI);
+    assertThat(disturbances.takeOver()).isEmpty();
+    meter.woke(0, 201 * MILLI, 204 * MILLI + 1);
+    assertThat(disturbances.takeOver()).hasSize(1);
+  }
+
+  /** The sampler asks for the longest ten times a second, also while the meter is calibrated. */
+  @Test
+  void theSamplerDoesNotTakeTheNoiseAwayFromTheCalibration() {
+    meter.calibrate();
+    meter.woke(0, MILLI, 4 * MILLI);
+    assertThat(meter.takeLongest()).isEqualTo(3 * MILLI);
+    assertThat(meter.calibrated()).isEqualTo(3 * MILLI);
+    assertThat(meter.takeLongest()).isZero();
+  }
+
+  @Test
+  void whatWasBeforeTheCalibrationDoesNotCount() {
+    meter.woke(0, MILLI, 9 * MILLI);
+    meter.calibrate();
+    meter.woke(0, 101 * MILLI, 103 * MILLI);
+    assertThat(meter.calibrated()).isEqualTo(2 * MILLI);
+  }
+
+  @Test
+  void theThresholdHasALowerAndAnUpperLimit() {
+    meter.woke(0, MILLI, MILLI + 80 * MICRO);
+    assertThat(meter.calibrated()).isEqualTo(1 * MILLI);
+    meter.woke(0, 101 * MILLI, 150 * MILLI);
+    assertThat(meter.calibrated()).isEqualTo(10 * MILLI);
+    List<Disturbance> reported = disturbances.takeOver();
+    assertThat(reported).hasSize(1); // by the first of the two thresholds
+    meter.woke(0, 201 * MILLI, 211 * MILLI);
+    assertThat(disturbances.takeOver()).isEmpty();
+    meter.woke(0, 301 * MILLI, 311 * MILLI + 1);
+    assertThat(disturbances.takeOver()).hasSize(1);
+  }
+}
