@@ -163,8 +163,8 @@ public final class ServerMonitor {
         Map.of(
             Role.WATCHED,
             new Interval.ThreadTimes(
-                nanos(row, "watched_cpu_us"), nanos(row, "watched_run_delay_us"))),
-        nanos(row, "watched_run_delay_us"),
+                nanos(row, "watched_cpu_us"), nanos(row, "watched_run_delay_us"), 0)),
+        0,
         nanos(row, "process_cpu_us"),
         number(row, "pressure_us"),
         nanos(row, "throttled_us"),

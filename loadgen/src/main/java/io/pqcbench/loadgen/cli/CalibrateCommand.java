@@ -128,7 +128,7 @@ final class CalibrateCommand implements Callable<Integer> {
     LoadPlan first = plan(target, local, from);
     // Checks that the directory can be used before minutes are spent.
     Bundle.create(directory, Long.MAX_VALUE).close();
-    try (Session opened = Session.open(first, embedded, spec)) {
+    try (Session opened = Session.open(first, embedded, true, spec)) {
       session = opened;
       talk.print(Header.render(first, session, directory));
       warmUp(target, local);

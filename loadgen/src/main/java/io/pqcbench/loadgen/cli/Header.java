@@ -76,15 +76,17 @@ final class Header {
         plan.limits().close().name().toLowerCase(Locale.ROOT),
         plan.request().handshakeOnly() ? ", handshake only" : ", GET " + plan.request().path());
     Monitor.Calibration noise = session.noise();
-    line(
-        text,
-        "noise",
-        "idle for 1 s, a thread that slept 1 ms woke late by p50 %.0f, p99 %.0f, max %.0f us; stops"
-            + " above %.1f ms are reported",
-        noise.wakeP50Micros(),
-        noise.wakeP99Micros(),
-        noise.wakeMaxMicros(),
-        noise.hiccupThresholdMicros() / 1e3);
+    if (noise != null) {
+      line(
+          text,
+          "noise",
+          "idle for 1 s, a thread that slept 1 ms woke late by p50 %.0f, p99 %.0f, max %.0f us;"
+              + " stops above %.1f ms are reported",
+          noise.wakeP50Micros(),
+          noise.wakeP99Micros(),
+          noise.wakeMaxMicros(),
+          noise.hiccupThresholdMicros() / 1e3);
+    }
     line(text, "out", "%s", directory);
     return text.append('\n').toString();
   }

@@ -63,6 +63,13 @@ final class RunOptions {
   boolean quiet;
 
   @Option(
+      names = "--no-monitor",
+      description =
+          "Do not watch the machine, to find out what watching costs; the run cannot be TRUSTED"
+              + " then")
+  boolean noMonitor;
+
+  @Option(
       names = "--server-monitor",
       paramLabel = "DIR",
       description =

@@ -51,7 +51,8 @@ final class Session implements AutoCloseable {
    * @param server what the preflight found
    * @param host the machine and the JVM
    * @param platform what the machine lets be seen of itself
-   * @param noise of the machine before the run, when it had nothing to do
+   * @param noise of the machine before the run, when it had nothing to do; null if it is not
+   *     watched
    * @param versions of this program and its libraries
    * @param warnings that were printed before the run
    */
@@ -109,14 +110,17 @@ final class Session implements AutoCloseable {
    *
    * @param plan what is to be done first; later plans must have its target and offer
    * @param embedded whether this command has started the target
+   * @param watch whether to watch the machine
    * @param spec of the command
    */
-  static Session open(LoadPlan plan, boolean embedded, CommandSpec spec)
+  static Session open(LoadPlan plan, boolean embedded, boolean watch, CommandSpec spec)
       throws IOException, PreflightException {
     NanoClock clock = NanoClock.SYSTEM;
     ServerFacts facts = new Preflight(plan, clock).run();
-    Monitor monitor = Monitor.start(clock, List.of());
-    monitor.calibrate(CALIBRATION_NANOS);
+    Monitor monitor = watch ? Monitor.start(clock, List.of()) : Monitor.blind(clock);
+    if (watch) {
+      monitor.calibrate(CALIBRATION_NANOS);
+    }
     return new Session(
         plan, embedded, spec.root().commandLine().getParseResult().originalArgs(), facts, monitor);
   }
@@ -137,6 +141,7 @@ final class Session implements AutoCloseable {
     return budget.maxInFlight();
   }
 
+  /** Returns the noise of the idle machine; null when it is not watched. */
   Monitor.Calibration noise() {
     return monitor.calibration();
   }

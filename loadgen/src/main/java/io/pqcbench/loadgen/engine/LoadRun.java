@@ -485,6 +485,7 @@ public final class LoadRun {
               interrupted,
               saidEarly,
               new Evidence.Conditions(
+                  monitor.watches(),
                   plan.limits().waiting() == LoadPlan.Wait.BUSY,
                   maxInFlight < plan.limits().maxInFlight(),
                   platform.clocksource(),

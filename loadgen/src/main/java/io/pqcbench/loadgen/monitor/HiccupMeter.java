@@ -8,17 +8,26 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.SingleWriterRecorder;
 
 /**
- * Two threads that do nothing but sleep a millisecond and look at the clock. When one of them wakes
- * late, that thread was not scheduled; when neither ran since the first of them was due, the whole
- * process or the whole machine stood still. Only the latter is a hiccup.
+ * Two threads that do nothing but sleep some milliseconds and look at the clock. When one of them
+ * wakes late, that thread was not scheduled; when neither ran since the first of them was due, the
+ * whole process or the whole machine stood still. Only the latter is a hiccup.
  *
  * <p>The idea of the meter is jHiccup's, that of the consensus is LatencyUtils'
  * SimplePauseDetector's, that of the calibrated threshold is JMH's PausesProfiler's.
  */
 final class HiccupMeter implements AutoCloseable {
 
-  /** Length of a sleep. A stop that is shorter can go unseen. */
-  static final long SLEEP_NANOS = 1_000_000L;
+  /** Length of a sleep at first, and at least. A stop that is shorter can go unseen. */
+  static final long MIN_SLEEP_NANOS = 1_000_000L;
+
+  /** Length of a sleep at most. */
+  static final long MAX_SLEEP_NANOS = 5_000_000L;
+
+  /**
+   * What a thread may use of a processor. Waking costs some 3 us on hardware, and ten times that in
+   * a virtual machine inside another.
+   */
+  private static final double SHARE = 0.005;
 
   /** No threshold is lower, however quiet the machine was while it was calibrated. */
   static final long MIN_THRESHOLD_NANOS = 1_000_000L;
@@ -42,6 +51,7 @@ final class HiccupMeter implements AutoCloseable {
   private final SingleWriterRecorder[] lateness = new SingleWriterRecorder[2];
   private final Thread[] threads = new Thread[2];
   private volatile long thresholdNanos = Long.MAX_VALUE;
+  private volatile long sleepNanos = MIN_SLEEP_NANOS;
   private volatile boolean closed;
   private long lastEnd = Long.MIN_VALUE;
 
@@ -65,9 +75,9 @@ final class HiccupMeter implements AutoCloseable {
 
   private void sleepAndLook(int thread) {
     // Half a sleep apart, so that a short stop is seen by one of them at least.
-    LockSupport.parkNanos(thread * SLEEP_NANOS / 2);
+    LockSupport.parkNanos(thread * sleepNanos / 2);
     while (!closed) {
-      long due = clock.nanos() + SLEEP_NANOS;
+      long due = clock.nanos() + sleepNanos;
       long now = clock.nanos();
       while (now < due) {
         LockSupport.parkNanos(due - now);
@@ -100,6 +110,13 @@ final class HiccupMeter implements AutoCloseable {
       disturbances.report(
           new Disturbance(Disturbance.Source.HICCUP, from, to, to - from, "process or machine"));
     }
+  }
+
+  /** Makes the sleeps as long as it takes for the threads to use little, within the two limits. */
+  long wakingCosts(double nanos) {
+    long sleep = Math.round(nanos / SHARE);
+    sleepNanos = Math.max(MIN_SLEEP_NANOS, Math.min(MAX_SLEEP_NANOS, sleep));
+    return sleepNanos;
   }
 
   /** Forgets the noise so far, such as that of the program's own start. */

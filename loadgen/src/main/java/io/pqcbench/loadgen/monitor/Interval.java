@@ -14,7 +14,8 @@ import java.util.Map;
  * @param cpus ticks of 10 ms by processor
  * @param threads CPU time and run delay of this process's threads by what they do; of the watched
  *     processes under {@link Role#WATCHED}
- * @param worstLaneRunDelayNanos run delay of the lane that had to wait longest
+ * @param worstLaneRunDelayNanos run delay of the lane that had to wait longest, beyond what waking
+ *     up costs on this machine when it is idle
  * @param processCpuNanos user and system time of this process
  * @param pressureMicros time in which some task of the machine waited for a processor (PSI)
  * @param throttledNanos time for which the control group was kept from running
@@ -50,15 +51,17 @@ public record Interval(
    * Of some threads together.
    *
    * @param cpuNanos they ran
-   * @param runDelayNanos they were runnable and did not run
+   * @param runDelayNanos they were runnable and did not run; waking up is a part of it
+   * @param slices how often they were given a processor
    */
-  public record ThreadTimes(long cpuNanos, long runDelayNanos) {
+  public record ThreadTimes(long cpuNanos, long runDelayNanos, long slices) {
     ThreadTimes plus(ThreadTimes other) {
-      return new ThreadTimes(cpuNanos + other.cpuNanos, runDelayNanos + other.runDelayNanos);
+      return new ThreadTimes(
+          cpuNanos + other.cpuNanos, runDelayNanos + other.runDelayNanos, slices + other.slices);
     }
 
     /** None. */
-    public static final ThreadTimes NONE = new ThreadTimes(0, 0);
+    public static final ThreadTimes NONE = new ThreadTimes(0, 0, 0);
   }
 
   /**

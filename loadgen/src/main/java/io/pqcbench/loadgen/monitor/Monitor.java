@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.ToLongFunction;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -48,12 +49,18 @@ public final class Monitor implements AutoCloseable {
    * @param wakeP50Micros by how much a thread that slept a millisecond woke late
    * @param wakeP99Micros the same
    * @param wakeMaxMicros the same
+   * @param hiccupSleepMicros how long the watching threads sleep from now on: stops that are
+   *     shorter can go unseen
+   * @param wakeRunDelayMicros of it, what the kernel counts as run delay: the time from being
+   *     runnable to running, though nobody else had the processor; NaN if not reported
    */
   public record Calibration(
       double hiccupThresholdMicros,
       double wakeP50Micros,
       double wakeP99Micros,
-      double wakeMaxMicros) {}
+      double wakeMaxMicros,
+      double hiccupSleepMicros,
+      double wakeRunDelayMicros) {}
 
   private Monitor(NanoClock clock, List<String> watched) {
     this.clock = clock;
@@ -111,6 +118,20 @@ public final class Monitor implements AutoCloseable {
     return offset;
   }
 
+  /**
+   * Returns a monitor that watches nothing, to find out what watching costs.
+   *
+   * @param clock the run's
+   */
+  public static Monitor blind(NanoClock clock) {
+    return new Monitor(clock, List.of());
+  }
+
+  /** Returns whether it watches. */
+  public boolean watches() {
+    return thread.getState() != Thread.State.NEW;
+  }
+
   private static List<String> cpuFiles(String name) {
     List<String> found = new ArrayList<>();
     try (DirectoryStream<Path> cpus =
@@ -158,18 +179,43 @@ public final class Monitor implements AutoCloseable {
    */
   public Calibration calibrate(long nanos) {
     hiccups.calibrate();
-    long until = clock.nanos() + nanos;
+    long from = clock.nanos();
+    long until = from + nanos;
     for (long left = nanos; left > 0; left = until - clock.nanos()) {
       LockSupport.parkNanos(left);
     }
     Histogram late = hiccups.takeLateness();
+    double wake = perSlice(from, until, Interval.ThreadTimes::runDelayNanos);
+    if (!Double.isNaN(wake)) {
+      sampler.usualWake(Math.round(wake));
+    }
+    double cost = perSlice(from, until, Interval.ThreadTimes::cpuNanos);
+    long sleep = hiccups.wakingCosts(Double.isNaN(cost) ? 0 : cost);
     calibration =
         new Calibration(
             hiccups.calibrated() / 1e3,
             late.getValueAtPercentile(50) / 1e3,
             late.getValueAtPercentile(99) / 1e3,
-            late.getMaxValue() / 1e3);
+            late.getMaxValue() / 1e3,
+            sleep / 1e3,
+            wake / 1e3);
     return calibration;
+  }
+
+  /**
+   * What the hiccup threads used each time they were given a processor: the median over the tenths
+   * of a second, so that a stop in one of them does not count.
+   */
+  private double perSlice(long from, long to, ToLongFunction<Interval.ThreadTimes> what) {
+    double[] each =
+        intervals.stream()
+            .filter(interval -> interval.startNanos() >= from && interval.endNanos() <= to)
+            .map(interval -> interval.threads(ThreadRoles.Role.HICCUP))
+            .filter(threads -> threads.slices() > 0)
+            .mapToDouble(threads -> what.applyAsLong(threads) / (double) threads.slices())
+            .sorted()
+            .toArray();
+    return each.length == 0 ? Double.NaN : each[each.length / 2];
   }
 
   /** Returns the last calibration; null before it. */

@@ -5,9 +5,11 @@ import io.pqcbench.loadgen.monitor.Interval.ThreadTimes;
 import io.pqcbench.loadgen.monitor.ThreadRoles.Role;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.LongSupplier;
 
 /**
@@ -25,6 +27,9 @@ final class Sampler {
   /** Threads come and go; who they are is looked up this often, in readings. */
   private static final int RESCAN = 10;
 
+  /** Read only as often: they disturb nobody, and reading costs. */
+  private static final Set<Role> SELDOM = EnumSet.of(Role.MONITOR, Role.VM, Role.GC);
+
   private final KernelText files;
   private final Tasks tasks;
   private final List<String> throttleFiles;
@@ -35,7 +40,12 @@ final class Sampler {
   private final Disturbances disturbances;
   private final List<LaneWatch> lanes = new ArrayList<>();
 
+  private volatile long usualWakeNanos;
   private Reading last;
+
+  /** The last known times of each thread; of those that matter little they are older. */
+  private final Map<String, SchedStat> lastTimes = new HashMap<>();
+
   private int readings;
   private int frequencyMhz = -1;
   private long thermalCount = -1;
@@ -91,6 +101,14 @@ final class Sampler {
     this.disturbances = disturbances;
   }
 
+  /**
+   * Tells what waking up costs on this machine when it is idle: the kernel counts it as run delay,
+   * and in a virtual machine, whose processor has to be woken too, it is most of it.
+   */
+  void usualWake(long nanos) {
+    usualWakeNanos = nanos;
+  }
+
   /** From now on these lanes are looked at, and no others. */
   synchronized void watch(List<LaneWatch> present) {
     lanes.clear();
@@ -109,6 +127,7 @@ final class Sampler {
   synchronized Interval sample(long now, long hiccupNanos) {
     if (readings % RESCAN == 0) {
       roles = tasks.find();
+      lastTimes.keySet().retainAll(roles.keySet());
       frequencyMhz = frequency();
       thermalCount = thermal();
     }
@@ -116,6 +135,7 @@ final class Sampler {
     Reading before = last;
     last = read(now);
     if (before == null || before.nanos() >= now) {
+      lastTimes.putAll(last.threads());
       return null;
     }
     Interval interval = between(before, last, hiccupNanos);
@@ -125,7 +145,11 @@ final class Sampler {
 
   private Reading read(long now) {
     Map<String, SchedStat> threads = new HashMap<>();
-    for (String directory : roles.keySet()) {
+    for (Map.Entry<String, Role> task : roles.entrySet()) {
+      String directory = task.getKey();
+      if (SELDOM.contains(task.getValue()) && readings % RESCAN != 1) {
+        continue;
+      }
       SchedStat times = SchedStat.parse(files.read(directory + "/schedstat"));
       if (times != null) {
         threads.put(directory, times);
@@ -162,14 +186,15 @@ final class Sampler {
     long worstLane = 0;
     for (Map.Entry<String, SchedStat> entry : after.threads().entrySet()) {
       // A thread that was not there in the reading before has begun since.
-      SchedStat earlier = before.threads().get(entry.getKey());
+      SchedStat earlier = lastTimes.put(entry.getKey(), entry.getValue());
       Role role = roles.get(entry.getKey());
       if (earlier != null && role != null) {
         long cpu = entry.getValue().onCpuNanos() - earlier.onCpuNanos();
         long delay = entry.getValue().runDelayNanos() - earlier.runDelayNanos();
-        threads.merge(role, new ThreadTimes(cpu, delay), ThreadTimes::plus);
+        long slices = entry.getValue().slices() - earlier.slices();
+        threads.merge(role, new ThreadTimes(cpu, delay, slices), ThreadTimes::plus);
         if (role == Role.LANE) {
-          worstLane = Math.max(worstLane, delay);
+          worstLane = Math.max(worstLane, delay - slices * usualWakeNanos);
         }
       }
     }

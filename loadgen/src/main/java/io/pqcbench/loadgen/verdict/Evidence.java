@@ -35,6 +35,7 @@ public record Evidence(
   /**
    * What does not change during a run, or is read at its two ends only.
    *
+   * @param watched whether the machine was watched
    * @param polling whether lanes poll, so that their processors are never idle
    * @param fewDescriptors whether the limit of attempts in flight comes from the limit of open
    *     files
@@ -44,6 +45,7 @@ public record Evidence(
    * @param allowances how much the counters of exceeded network allowances grew, by name
    */
   public record Conditions(
+      boolean watched,
       boolean polling,
       boolean fewDescriptors,
       String clocksource,

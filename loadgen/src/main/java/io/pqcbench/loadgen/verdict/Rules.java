@@ -92,7 +92,7 @@ public final class Rules {
   /** A tenth of a second in which a lane waited longer than this for a processor. */
   private static final long RUN_DELAY_WINDOW_NANOS = 20_000_000L;
 
-  private static final double RUN_DELAY_SHARE = 0.02;
+  private static final double RUN_DELAY_SHARE = 0.05;
 
   /** A cause that explains so much of the slowest hundredth shapes the p99. */
   private static final double TAIL_SHARE = 0.1;
@@ -185,6 +185,15 @@ public final class Rules {
     findings.addAll(evidence.saidEarly());
     if (!evidence.live()) {
       completeness();
+      if (!evidence.conditions().watched()) {
+        add(
+            "not-watched",
+            SUSPECT,
+            Fault.CLIENT,
+            "the machine was not watched",
+            "watched",
+            "without --no-monitor a run says whether its machine disturbed it");
+      }
     }
     clock();
     if (planned > 0) {

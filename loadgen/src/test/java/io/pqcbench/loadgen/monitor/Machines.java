@@ -122,7 +122,7 @@ public final class Machines {
         List.of(
             new CpuTimes(0, busyTicks, 0, 0, 10 - busyTicks - stealTicks, 0, 0, 0, stealTicks),
             new CpuTimes(1, 1, 0, 0, 9, 0, 0, 0, 0)),
-        Map.of(ThreadRoles.Role.LANE, new Interval.ThreadTimes(5_000_000, runDelayNanos)),
+        Map.of(ThreadRoles.Role.LANE, new Interval.ThreadTimes(5_000_000, runDelayNanos, 0)),
         runDelayNanos,
         processCpuNanos,
         pressureMicros,

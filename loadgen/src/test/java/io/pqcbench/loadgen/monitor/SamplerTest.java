@@ -111,8 +111,8 @@ class SamplerTest {
     thread(LANE_1, 610 * MILLI, 25 * MILLI);
     thread(JIT, 950 * MILLI, 140 * MILLI);
     Interval interval = sample();
-    assertThat(interval.threads(Role.LANE)).isEqualTo(new ThreadTimes(50 * MILLI, 8 * MILLI));
-    assertThat(interval.threads(Role.JIT)).isEqualTo(new ThreadTimes(50 * MILLI, 50 * MILLI));
+    assertThat(interval.threads(Role.LANE)).isEqualTo(new ThreadTimes(50 * MILLI, 8 * MILLI, 0));
+    assertThat(interval.threads(Role.JIT)).isEqualTo(new ThreadTimes(50 * MILLI, 50 * MILLI, 0));
     assertThat(interval.threads(Role.GC)).isEqualTo(ThreadTimes.NONE);
     assertThat(interval.worstLaneRunDelayNanos()).isEqualTo(5 * MILLI);
     assertThat(reported())
@@ -146,24 +146,24 @@ class SamplerTest {
     thread(LANE_0, 701 * MILLI, 10 * MILLI);
     Interval interval = sample();
     assertThat(interval.threads()).containsOnlyKeys(Role.LANE);
-    assertThat(interval.threads(Role.LANE)).isEqualTo(new ThreadTimes(MILLI, 0));
+    assertThat(interval.threads(Role.LANE)).isEqualTo(new ThreadTimes(MILLI, 0, 0));
     assertThat(reported()).isEmpty();
     thread(LANE_1, 605 * MILLI, 24 * MILLI);
-    assertThat(sample().threads(Role.LANE)).isEqualTo(new ThreadTimes(5 * MILLI, 4 * MILLI));
+    assertThat(sample().threads(Role.LANE)).isEqualTo(new ThreadTimes(5 * MILLI, 4 * MILLI, 0));
   }
 
   @Test
   void whoTheThreadsAreIsLookedUpEveryTenthReading() {
     sample();
     String late = "/proc/self/task/99";
-    tasks.put(late, Role.GC);
+    tasks.put(late, Role.WATCHED);
     thread(late, 100 * MILLI, 0);
     for (int reading = 1; reading < 10; reading++) {
-      assertThat(sample().threads()).doesNotContainKey(Role.GC);
+      assertThat(sample().threads()).doesNotContainKey(Role.WATCHED);
     }
-    assertThat(sample().threads()).doesNotContainKey(Role.GC); // its first reading
+    assertThat(sample().threads()).doesNotContainKey(Role.WATCHED); // its first reading
     thread(late, 103 * MILLI, 0);
-    assertThat(sample().threads(Role.GC)).isEqualTo(new ThreadTimes(3 * MILLI, 0));
+    assertThat(sample().threads(Role.WATCHED)).isEqualTo(new ThreadTimes(3 * MILLI, 0, 0));
   }
 
   @Test
@@ -368,5 +368,19 @@ class SamplerTest {
     Interval interval = sample();
     assertThat(interval.lanes().get(0).busyNanos()).isEqualTo(20 * MILLI);
     assertThat(interval.lanes().get(0).longestTurnNanos()).isEqualTo(80 * MILLI);
+  }
+
+  /**
+   * In a virtual machine each waking costs tens of microseconds, though nobody has the processor.
+   */
+  @Test
+  void whatWakingUpUsuallyCostsIsNoRunDelay() {
+    sampler.usualWake(70_000);
+    texts.put(LANE_0 + "/schedstat", "1000 1000 100\n");
+    sample();
+    texts.put(LANE_0 + "/schedstat", "2000 " + (1_000 + 13 * MILLI) + " 200\n");
+    Interval interval = sample();
+    assertThat(interval.threads(Role.LANE)).isEqualTo(new ThreadTimes(1_000, 13 * MILLI, 100));
+    assertThat(interval.worstLaneRunDelayNanos()).isEqualTo(6 * MILLI);
   }
 }

@@ -118,6 +118,7 @@ final class Judging {
             false,
             List.of(),
             new Evidence.Conditions(
+                true,
                 polling,
                 fewDescriptors,
                 clocksource,

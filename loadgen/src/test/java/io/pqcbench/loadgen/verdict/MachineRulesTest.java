@@ -67,10 +67,10 @@ class MachineRulesTest {
   }
 
   @Test
-  void aFiftiethOfTheTimeOfRunDelayIsSuspect() {
-    assertThat(on(machines().runDelay(2_100_000L).tenths(200)).finding("run-delay").observed())
-        .startsWith("a lane waited for a processor 2.10 % of the time");
-    assertThat(on(machines().runDelay(1_900_000L).tenths(200)).rules()).isEmpty();
+  void aTwentiethOfTheTimeOfRunDelayIsSuspect() {
+    assertThat(on(machines().runDelay(5_100_000L).tenths(200)).finding("run-delay").observed())
+        .startsWith("a lane waited for a processor 5.10 % of the time");
+    assertThat(on(machines().runDelay(4_900_000L).tenths(200)).rules()).isEmpty();
   }
 
   @Test

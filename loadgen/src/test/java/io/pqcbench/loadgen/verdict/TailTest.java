@@ -140,7 +140,7 @@ class TailTest {
   void oneStopOf200MillisecondsIsARamp() {
     Tail.Report report = report(run(6_000, 300, TailTest::stopped), 6_000);
     assertThat(report.count()).isEqualTo(60);
-    assertThat(report.shape()).isEqualTo("ramp from 201.0 ms, the trace of a stop (60 of 60)");
+    assertThat(report.shape()).isEqualTo("ramp from 201.0 ms, the trace of a stop (55 of 60)");
     assertThat(report.distinctSeconds()).isEqualTo(1);
     assertThat(report.clustered()).isEqualTo(1);
   }
