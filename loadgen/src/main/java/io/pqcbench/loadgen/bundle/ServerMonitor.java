@@ -19,6 +19,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * Follows the files of a {@code loadgen monitor} that runs beside the server, and puts what they
@@ -31,6 +33,9 @@ import java.util.Map;
  */
 public final class ServerMonitor {
 
+  /** The clocks may differ by this much, and are compared from before the run on. */
+  private static final long BEFORE_RUN_NANOS = 10_000_000_000L;
+
   private final Tail intervals;
   private final Tail disturbances;
   private final boolean sameMachine;
@@ -38,6 +43,7 @@ public final class ServerMonitor {
   private final Instant serverStart;
   private final ClockOffset traffic = new ClockOffset();
   private long shiftNanos;
+  private long runStartNanos;
 
   private ServerMonitor(Path directory, JsonNode about, String ownBootId) {
     intervals = new Tail(directory.resolve("monitor.csv"));
@@ -81,6 +87,7 @@ public final class ServerMonitor {
    * @param wall the same instant
    */
   public void align(long runStart, Instant wall) {
+    runStartNanos = runStart;
     shiftNanos =
         sameMachine
             ? serverStartNanos
@@ -89,15 +96,18 @@ public final class ServerMonitor {
                 + (serverStart.getNano() - wall.getNano());
   }
 
-  /** Returns the intervals that were added since the last call, on the run's clock. */
-  public List<Interval> takeIntervals() throws IOException {
-    List<Interval> fresh = new ArrayList<>();
-    for (Map<String, String> row : intervals.take()) {
-      Interval interval = interval(row);
-      traffic.server(interval);
-      fresh.add(interval);
-    }
-    return fresh;
+  /**
+   * Hands over the intervals that were added since the last call, on the run's clock; those from
+   * well before the run are passed over.
+   */
+  public void takeIntervals(Consumer<Interval> to) throws IOException {
+    intervals.take(
+        row -> {
+          Interval interval = interval(row);
+          traffic.server(interval);
+          to.accept(interval);
+        },
+        line -> micros(line, 0) >= earliestMicros());
   }
 
   /** Takes note of what the client did, to compare the two clocks by it. */
@@ -105,23 +115,65 @@ public final class ServerMonitor {
     traffic.client(client);
   }
 
-  /** Returns the disturbances that were added since the last call, on the run's clock. */
-  public List<Disturbance> takeDisturbances() throws IOException {
+  /**
+   * Hands over the disturbances that were added since the last call and that tell of the server:
+   * what its hypervisor, its quota and other processes took from it. Of the monitor's own JVM only
+   * hiccups are, and of those the ones that its collector does not explain.
+   */
+  public void takeDisturbances(Consumer<Disturbance> to) throws IOException {
     List<Disturbance> fresh = new ArrayList<>();
-    for (Map<String, String> row : disturbances.take()) {
-      for (Disturbance.Source source : Disturbance.Source.values()) {
-        if (source.label().equals(row.get("source"))) {
-          fresh.add(
-              new Disturbance(
-                  source,
-                  nanos(row, "start_us") + shiftNanos,
-                  nanos(row, "end_us") + shiftNanos,
-                  nanos(row, "amount_us"),
-                  row.getOrDefault("detail", "")));
+    disturbances.take(
+        row -> {
+          for (Disturbance.Source source : Disturbance.Source.values()) {
+            if (source.label().equals(row.get("source"))) {
+              fresh.add(
+                  new Disturbance(
+                      source,
+                      nanos(row, "start_us") + shiftNanos,
+                      nanos(row, "end_us") + shiftNanos,
+                      nanos(row, "amount_us"),
+                      row.getOrDefault("detail", "")));
+            }
+          }
+        },
+        line -> micros(line, 2) >= earliestMicros());
+    for (Disturbance disturbance : fresh) {
+      switch (disturbance.source()) {
+        case STEAL, THROTTLED, RUN_DELAY, CLOCK_STEP -> to.accept(disturbance);
+        case HICCUP -> {
+          if (fresh.stream().noneMatch(other -> isPause(other) && meet(other, disturbance))) {
+            to.accept(disturbance);
+          }
+        }
+        default -> {
+          // Of the monitor's own JVM, which serves nobody.
         }
       }
     }
-    return fresh;
+  }
+
+  private static boolean isPause(Disturbance disturbance) {
+    return disturbance.source() == Disturbance.Source.GC_PAUSE
+        || disturbance.source() == Disturbance.Source.SAFEPOINT;
+  }
+
+  private static boolean meet(Disturbance pause, Disturbance hiccup) {
+    return pause.atMostWithin(hiccup.startNanos(), hiccup.endNanos()) >= hiccup.amountNanos() / 2;
+  }
+
+  /** What ended earlier, by the server's own count, is of no use to the run. */
+  private long earliestMicros() {
+    return (runStartNanos - BEFORE_RUN_NANOS - shiftNanos) / 1000;
+  }
+
+  /** Returns a field of a line; the largest number for what is none, such as a header. */
+  private static double micros(String line, int field) {
+    String[] fields = line.split(",", field + 2);
+    try {
+      return Double.parseDouble(fields[field]);
+    } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
+      return Double.MAX_VALUE;
+    }
   }
 
   /**
@@ -164,7 +216,7 @@ public final class ServerMonitor {
             Role.WATCHED,
             new Interval.ThreadTimes(
                 nanos(row, "watched_cpu_us"), nanos(row, "watched_run_delay_us"), 0)),
-        0,
+        nanos(row, "worst_lane_run_delay_us"),
         nanos(row, "process_cpu_us"),
         number(row, "pressure_us"),
         nanos(row, "throttled_us"),
@@ -209,6 +261,8 @@ public final class ServerMonitor {
 
   /** The rows that come to stand at the end of a CSV file. */
   private static final class Tail {
+    private static final int PIECE_BYTES = 64 * 1024;
+
     private final Path file;
     private long read;
     private String torn = "";
@@ -218,29 +272,33 @@ public final class ServerMonitor {
       this.file = file;
     }
 
-    List<Map<String, String>> take() throws IOException {
-      List<Map<String, String>> rows = new ArrayList<>();
+    /**
+     * @param to gets each new row
+     * @param wanted says of a line whether it is worth to be taken apart
+     */
+    void take(Consumer<Map<String, String>> to, Predicate<String> wanted) throws IOException {
       if (!Files.exists(file)) {
-        return rows;
+        return;
       }
       try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-        ByteBuffer fresh = ByteBuffer.allocate((int) Math.min(1 << 26, channel.size() - read));
-        int got = channel.read(fresh, read);
-        while (got > 0 && fresh.hasRemaining()) {
-          got = channel.read(fresh, read + fresh.position());
+        ByteBuffer piece = ByteBuffer.allocate(PIECE_BYTES);
+        for (int got = channel.read(piece, read); got > 0; got = channel.read(piece, read)) {
+          read += got;
+          String text = torn + new String(piece.array(), 0, got, StandardCharsets.ISO_8859_1);
+          piece.clear();
+          int end = text.lastIndexOf('\n') + 1;
+          torn = text.substring(end);
+          text.substring(0, end).lines().forEach(line -> add(line, to, wanted));
         }
-        read += fresh.position();
-        String text = torn + new String(fresh.array(), 0, fresh.position(), StandardCharsets.UTF_8);
-        int end = text.lastIndexOf('\n') + 1;
-        torn = text.substring(end);
-        text.substring(0, end).lines().forEach(line -> add(rows, line));
       }
-      return rows;
     }
 
-    private void add(List<Map<String, String>> rows, String line) {
+    private void add(String line, Consumer<Map<String, String>> to, Predicate<String> wanted) {
       if (columns == null) {
         columns = line.split(",", -1);
+        return;
+      }
+      if (!wanted.test(line)) {
         return;
       }
       // Only the last column is text, and only it may hold a comma.
@@ -249,7 +307,7 @@ public final class ServerMonitor {
       for (int i = 0; i < fields.length; i++) {
         row.put(columns[i], fields[i].replace("\"", ""));
       }
-      rows.add(row);
+      to.accept(row);
     }
   }
 }

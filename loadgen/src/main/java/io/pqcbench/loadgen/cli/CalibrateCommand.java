@@ -172,7 +172,8 @@ final class CalibrateCommand implements Callable<Integer> {
       rate = Math.min(maxRate, rate * GROWTH);
     }
     for (int i = 0; trusted > 0 && i < HALVINGS; i++) {
-      double between = Math.rint(Math.sqrt(trusted * rate));
+      double between = Math.sqrt(trusted * rate);
+      between = between < 100 ? between : Math.rint(between);
       if (holds(target, local, between)) {
         trusted = between;
       } else {
@@ -211,6 +212,9 @@ final class CalibrateCommand implements Callable<Integer> {
             summary.machine().laneBusyShare(),
             summary.clientCpuMicrosPerHandshake());
     steps.add(step);
+    // What is known so far is on disk, whatever comes.
+    Files.writeString(
+        directory.resolve("calibration.json"), Bundle.toJson(result(plan, local)) + "\n");
     talk.printf(
         Locale.ROOT,
         "%-10s %-9s %12s %12s %12s %8.1f%% %9.0f  %s%n",

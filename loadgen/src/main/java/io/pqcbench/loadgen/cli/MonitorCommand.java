@@ -75,6 +75,7 @@ final class MonitorCommand implements Callable<Integer> {
 
   private final CountDownLatch stop = new CountDownLatch(1);
   private final CountDownLatch done = new CountDownLatch(1);
+  private volatile boolean succeeded;
 
   /**
    * What {@code monitor.json} holds; rewritten at the end.
@@ -138,8 +139,25 @@ final class MonitorCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    Runtime.getRuntime().addShutdownHook(new Thread(this::interrupt, "interrupt"));
     Bundle.create(out, Long.MAX_VALUE).close();
+    Thread hook = new Thread(this::interrupt, "interrupt");
+    Runtime.getRuntime().addShutdownHook(hook);
+    try {
+      int exitCode = watch();
+      succeeded = true;
+      return exitCode;
+    } finally {
+      done.countDown();
+      try {
+        Runtime.getRuntime().removeShutdownHook(hook);
+      } catch (IllegalStateException e) {
+        // A signal is what ended it: the hook finishes.
+        stop.countDown();
+      }
+    }
+  }
+
+  private int watch() throws Exception {
     NanoClock clock = NanoClock.SYSTEM;
     try (Monitor monitor = Monitor.start(clock, processes)) {
       Monitor.Calibration noise = monitor.calibrate(CALIBRATION_NANOS);
@@ -175,8 +193,6 @@ final class MonitorCommand implements Callable<Integer> {
               Totals.of(machine)));
       System.out.println("monitor    " + out);
       return 0;
-    } finally {
-      done.countDown();
     }
   }
 
@@ -236,7 +252,7 @@ final class MonitorCommand implements Callable<Integer> {
   private void interrupt() {
     stop.countDown();
     try {
-      if (done.await(END_SECONDS, TimeUnit.SECONDS)) {
+      if (done.await(END_SECONDS, TimeUnit.SECONDS) && succeeded) {
         System.out.flush();
         Runtime.getRuntime().halt(0);
       }

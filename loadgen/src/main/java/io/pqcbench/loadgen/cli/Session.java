@@ -118,11 +118,20 @@ final class Session implements AutoCloseable {
     NanoClock clock = NanoClock.SYSTEM;
     ServerFacts facts = new Preflight(plan, clock).run();
     Monitor monitor = watch ? Monitor.start(clock, List.of()) : Monitor.blind(clock);
-    if (watch) {
-      monitor.calibrate(CALIBRATION_NANOS);
+    try {
+      if (watch) {
+        monitor.calibrate(CALIBRATION_NANOS);
+      }
+      return new Session(
+          plan,
+          embedded,
+          spec.root().commandLine().getParseResult().originalArgs(),
+          facts,
+          monitor);
+    } catch (RuntimeException e) {
+      monitor.close();
+      throw e;
     }
-    return new Session(
-        plan, embedded, spec.root().commandLine().getParseResult().originalArgs(), facts, monitor);
   }
 
   ServerFacts facts() {

@@ -206,6 +206,7 @@ final class Lane implements Runnable, Exchange.Owner {
       }
       if (now >= nextChores) {
         chores(now);
+        worked = true;
         nextChores = now + CHORES_NANOS;
       }
       long due =

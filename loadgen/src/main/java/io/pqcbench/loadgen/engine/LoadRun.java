@@ -37,6 +37,7 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -59,6 +60,9 @@ public final class LoadRun {
   private static final long LEAD_NANOS = 200_000_000L;
 
   private static final long TICK_NANOS = 1_000_000_000L;
+
+  /** A rule that objects for so many ticks in a row is told of. */
+  private static final int TICKS_TO_SAY = 3;
 
   /** What the JVM reports of itself arrives about a second late; then a sample can be explained. */
   private static final long SETTLE_NANOS = 2_500_000_000L;
@@ -153,6 +157,7 @@ public final class LoadRun {
    */
   public Result run() throws SSLException {
     try (TlsClient client = new TlsClient(plan, facts, clock)) {
+      Map<String, Long> allowances = monitor.platform().allowances();
       long start = clock.nanos() + LEAD_NANOS;
       Instant wall = Instant.now().plusNanos(LEAD_NANOS);
       long measuredFrom = start + plan.pace().warmupNanos();
@@ -177,7 +182,6 @@ public final class LoadRun {
       if (server != null) {
         server.align(start, wall);
       }
-      Map<String, Long> allowances = monitor.platform().allowances();
       startThreads();
       monitor.watch(lanes.stream().map(Lane::watch).toList());
       Writer writer = new Writer(record, recorders, start, measuredFrom, highest);
@@ -245,6 +249,8 @@ public final class LoadRun {
     private boolean moreDue = schedule.advance();
     private final Set<String> shown = new HashSet<>();
     private List<Finding> saidEarly = List.of();
+    private final Map<String, Integer> objecting = new HashMap<>();
+    private String serverFailure;
     private Rules.Judgement judgement;
     private long lastStarted;
     private long lastFinished;
@@ -260,7 +266,8 @@ public final class LoadRun {
       this.start = start;
       this.measuredFrom = measuredFrom;
       this.end = start + plan.pace().durationNanos();
-      this.machine = new MachineRecord(start, measuredFrom, end);
+      boolean polls = plan.limits().waiting() == LoadPlan.Wait.BUSY;
+      this.machine = new MachineRecord(start, measuredFrom, end, polls ? plan.limits().lanes() : 0);
       this.serverMachine = server == null ? null : new MachineRecord(start, measuredFrom, end);
       this.attribution = new Attribution(monitor.disturbances(), serverDisturbances, record);
       double measured = (end - measuredFrom) / (double) plan.pace().durationNanos();
@@ -290,7 +297,7 @@ public final class LoadRun {
         }
         if ((stopping || laneFailure != null) && !stopSent) {
           stopSent = true;
-          interrupted = now < end;
+          interrupted = true;
           if (after == null && before != null) {
             takeAfter(now);
           }
@@ -352,7 +359,10 @@ public final class LoadRun {
       }
       List<Interval> intervals = monitor.takeIntervals();
       for (Interval interval : intervals) {
-        machine.add(interval);
+        // The drain of a run that was cut short is no part of what is measured.
+        if (after == null || interval.endNanos() <= afterNanos) {
+          machine.add(interval);
+        }
         if (server != null) {
           server.compare(interval);
         }
@@ -408,18 +418,21 @@ public final class LoadRun {
       }
     }
 
+    /** What is wrong with the server's files must not harm the run: it goes on without them. */
     private void followServer() {
-      if (server == null) {
+      if (server == null || serverFailure != null) {
         return;
       }
-      tryBundle(
-          () -> {
-            server.takeIntervals().forEach(serverMachine::add);
-            for (Disturbance disturbance : server.takeDisturbances()) {
+      try {
+        server.takeIntervals(serverMachine::add);
+        server.takeDisturbances(
+            disturbance -> {
               serverMachine.add(disturbance);
               serverDisturbances.report(disturbance);
-            }
-          });
+            });
+      } catch (IOException | RuntimeException e) {
+        serverFailure = e.toString();
+      }
       serverDisturbances.takeOver();
     }
 
@@ -447,7 +460,12 @@ public final class LoadRun {
               lanes.stream().mapToLong(lane -> lane.watch().behindNanos(now)).max().orElse(0),
               record.all(Outcome.SKIPPED),
               record.timeline().planned(0, Integer.MAX_VALUE),
-              lastSecond.stream().mapToDouble(Interval::laneBusyShare).average().orElse(0));
+              lastSecond.stream()
+                  .filter(interval -> interval.startNanos() >= start)
+                  .mapToDouble(Interval::laneBusyShare)
+                  .average()
+                  .orElse(0),
+              fewDescriptors());
       early.forEach(finding -> say(finding, now));
       if (stopping) {
         saidEarly = early;
@@ -458,7 +476,20 @@ public final class LoadRun {
         return;
       }
       judgement = judge(until, -1, null, Map.of());
-      judgement.findings().forEach(finding -> say(finding, now));
+      // A stumble looks like saturation while there is little to compare it with.
+      Set<String> present = new HashSet<>();
+      for (Finding finding : judgement.findings()) {
+        String key = finding.rule() + finding.level();
+        present.add(key);
+        if (objecting.merge(key, 1, Integer::sum) >= TICKS_TO_SAY) {
+          say(finding, now);
+        }
+      }
+      objecting.keySet().retainAll(present);
+    }
+
+    private boolean fewDescriptors() {
+      return maxInFlight < plan.limits().maxInFlight();
     }
 
     private void say(Finding finding, long now) {
@@ -486,8 +517,7 @@ public final class LoadRun {
               saidEarly,
               new Evidence.Conditions(
                   monitor.watches(),
-                  plan.limits().waiting() == LoadPlan.Wait.BUSY,
-                  maxInFlight < plan.limits().maxInFlight(),
+                  fewDescriptors(),
                   platform.clocksource(),
                   platform.clockCostNanos(),
                   monitor.pauseThresholdNanos(),
@@ -510,7 +540,9 @@ public final class LoadRun {
           undisturbed,
           slowest,
           monitor.notReported(),
-          server == null ? null : server.alignment(),
+          server == null
+              ? null
+              : serverFailure == null ? server.alignment() : "lost: " + serverFailure,
           judgement,
           after.since(before),
           polls ? busyAfter - busyBefore : -1,

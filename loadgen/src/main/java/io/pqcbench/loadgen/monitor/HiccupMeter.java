@@ -40,6 +40,9 @@ final class HiccupMeter implements AutoCloseable {
   private final NanoClock clock;
   private final Disturbances disturbances;
 
+  /** When each thread was to wake last. */
+  private final AtomicLongArray dues = new AtomicLongArray(2);
+
   /** When each thread last ran. */
   private final AtomicLongArray ran = new AtomicLongArray(2);
 
@@ -78,6 +81,7 @@ final class HiccupMeter implements AutoCloseable {
     LockSupport.parkNanos(thread * sleepNanos / 2);
     while (!closed) {
       long due = clock.nanos() + sleepNanos;
+      sleeps(thread, due);
       long now = clock.nanos();
       while (now < due) {
         LockSupport.parkNanos(due - now);
@@ -88,18 +92,28 @@ final class HiccupMeter implements AutoCloseable {
     }
   }
 
-  /** A thread that was to wake at one instant did so at another. */
+  /** A thread goes to sleep until an instant. */
+  void sleeps(int thread, long due) {
+    dues.set(thread, due);
+  }
+
+  /**
+   * A thread that was to wake at one instant did so at another. If the other one is overdue too,
+   * nobody has run since both were to.
+   */
   void woke(int thread, long due, long now) {
-    long otherRan = ran.get(1 - thread);
+    long otherDue = dues.get(1 - thread);
+    boolean otherOverdue = otherDue <= now && ran.get(1 - thread) < otherDue;
     ran.set(thread, now);
-    if (otherRan >= due) {
+    if (!otherOverdue) {
       return;
     }
-    long late = now - due;
+    long from = Math.max(due, otherDue);
+    long late = now - from;
     longest.accumulateAndGet(late, Math::max);
     longestOfCalibration.accumulateAndGet(late, Math::max);
     if (late > thresholdNanos) {
-      hiccup(due, now);
+      hiccup(from, now);
     }
   }
 

@@ -14,8 +14,8 @@ import java.util.Map;
  * @param cpus ticks of 10 ms by processor
  * @param threads CPU time and run delay of this process's threads by what they do; of the watched
  *     processes under {@link Role#WATCHED}
- * @param worstLaneRunDelayNanos run delay of the lane that had to wait longest, beyond what waking
- *     up costs on this machine when it is idle
+ * @param worstLaneRunDelayNanos run delay of the lane that had to wait longest (without lanes: of
+ *     the watched thread), beyond what waking up costs on this machine when it is idle
  * @param processCpuNanos user and system time of this process
  * @param pressureMicros time in which some task of the machine waited for a processor (PSI)
  * @param throttledNanos time for which the control group was kept from running

@@ -35,6 +35,9 @@ final class JvmProbe implements AutoCloseable {
   /** JFR hands over what it has once a second; two more are patience. */
   private static final long FLUSH_NANOS = 3_000_000_000L;
 
+  /** A beacon that takes longer was interrupted between its two clocks. */
+  private static final long BEACON_NANOS = 50_000L;
+
   private final NanoClock clock;
   private final Disturbances disturbances;
   private final Supplier<RecordingStream> recorders;
@@ -79,7 +82,10 @@ final class JvmProbe implements AutoCloseable {
       startRecorder();
     } catch (RuntimeException | LinkageError e) {
       // A JRE without the module, or a directory for its files that cannot be written.
-      stream = null;
+      if (stream != null) {
+        stream.close();
+        stream = null;
+      }
       startBeans();
     }
   }
@@ -91,6 +97,7 @@ final class JvmProbe implements AutoCloseable {
 
   private void startRecorder() {
     RecordingStream recorder = recorders.get();
+    stream = recorder;
     recorder.setReuse(true);
     recorder.setOrdered(false);
     recorder.setMaxAge(Duration.ofSeconds(10));
@@ -121,13 +128,13 @@ final class JvmProbe implements AutoCloseable {
         event -> begun.put(event.getLong("safepointId"), event.getStartTime()));
     recorder.onEvent("jdk.SafepointEnd", this::safepointEnd);
     recorder.startAsync();
-    stream = recorder;
     sendBeacon();
   }
 
   /** Lets the two clocks be compared again. Costs a microsecond. */
   long sendBeacon() {
     ClockBeacon beacon = new ClockBeacon();
+    beacon.begin();
     beacon.nanos = clock.nanos();
     beacon.commit();
     return beacon.nanos;
@@ -135,8 +142,13 @@ final class JvmProbe implements AutoCloseable {
 
   private void beacon(RecordedEvent event) {
     long nanos = event.getLong("nanos");
-    offsetNanos = nanos - epochNanos(event.getStartTime());
     lastBeacon = nanos;
+    // The two clocks were read one after the other; if something came in between, they do not
+    // match.
+    if (offsetNanos != Long.MIN_VALUE && event.getDuration().toNanos() > BEACON_NANOS) {
+      return;
+    }
+    offsetNanos = nanos - epochNanos(event.getStartTime());
   }
 
   private static long epochNanos(Instant instant) {

@@ -3,9 +3,12 @@ package io.pqcbench.loadgen.monitor;
 import io.pqcbench.loadgen.monitor.Interval.ThreadTimes;
 import io.pqcbench.loadgen.monitor.ThreadRoles.Role;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -20,6 +23,7 @@ public final class MachineRecord {
 
   private static final long SECOND_NANOS = 1_000_000_000L;
 
+  private final int pollingLanes;
   private final long start;
   private final long from;
   private final long to;
@@ -34,10 +38,9 @@ public final class MachineRecord {
   private final Tally throttled = new Tally();
   private final Tally longestTurn = new Tally();
   private final Tally behind = new Tally();
-  private final Tally laneBusy = new Tally();
   private long throttledPeriods;
   private long lengthNanos;
-  private long laneBusyNanos;
+  private long[] laneBusyNanos = {};
   private long busySeconds;
   private long gapNanos;
   private long processCpuNanos;
@@ -52,7 +55,7 @@ public final class MachineRecord {
   private int seconds;
   private long secondEnd;
   private double busiestShare;
-  private double secondBusy;
+  private long[] secondBusy = {};
   private double secondLength;
 
   /** How often, how much in all, and when it was worst. */
@@ -128,6 +131,17 @@ public final class MachineRecord {
    * @param to where it ends
    */
   public MachineRecord(long start, long from, long to) {
+    this(start, from, to, 0);
+  }
+
+  /**
+   * @param start of the run, on the run's clock
+   * @param from where the measured part begins, on the run's clock
+   * @param to where it ends
+   * @param pollingLanes lanes that poll: so many processors are never idle, and say nothing
+   */
+  public MachineRecord(long start, long from, long to, int pollingLanes) {
+    this.pollingLanes = pollingLanes;
     this.start = start;
     this.from = from;
     this.to = to;
@@ -167,9 +181,15 @@ public final class MachineRecord {
   }
 
   private void lanes(Interval interval, long at) {
-    double share = interval.laneBusyShare();
-    laneBusyNanos += Math.round(share * interval.lengthNanos());
-    laneBusy.add(Math.round(share * 1e6), at);
+    int lanes = interval.lanes().size();
+    if (lanes > laneBusyNanos.length) {
+      laneBusyNanos = Arrays.copyOf(laneBusyNanos, lanes);
+      secondBusy = Arrays.copyOf(secondBusy, lanes);
+    }
+    for (int i = 0; i < lanes; i++) {
+      laneBusyNanos[i] += interval.lanes().get(i).busyNanos();
+      secondBusy[i] += interval.lanes().get(i).busyNanos();
+    }
     interval.lanes().forEach(lane -> gapNanos += lane.gapNanos());
     tally(
         longestTurn,
@@ -178,21 +198,20 @@ public final class MachineRecord {
     tally(behind, interval.behindNanos(), at);
     inFlightSum += interval.inFlight();
     inFlightCount++;
-    secondBusy += share * interval.lengthNanos();
     secondLength += interval.lengthNanos();
     if (interval.endNanos() >= secondEnd) {
       if (seconds == inFlight.length) {
         inFlight = Arrays.copyOf(inFlight, 2 * seconds);
       }
       inFlight[seconds++] = inFlightSum / inFlightCount;
-      double second = secondBusy / secondLength;
+      double second = max(secondBusy) / secondLength;
       busiestShare = Math.max(busiestShare, second);
       if (second > BUSY_SECOND) {
         busySeconds++;
       }
       inFlightSum = 0;
       inFlightCount = 0;
-      secondBusy = 0;
+      Arrays.fill(secondBusy, 0);
       secondLength = 0;
       secondEnd += SECOND_NANOS * (1 + (interval.endNanos() - secondEnd) / SECOND_NANOS);
     }
@@ -200,6 +219,10 @@ public final class MachineRecord {
 
   /** A lane that works for more of a second than this has no room for an arrival's bad luck. */
   public static final double BUSY_SECOND = 0.85;
+
+  private static long max(long[] values) {
+    return Arrays.stream(values).max().orElse(0);
+  }
 
   private void idle(Interval interval, long at) {
     window.add(interval);
@@ -210,6 +233,7 @@ public final class MachineRecord {
     if (interval.endNanos() - window.peekFirst().startNanos() < IDLE_WINDOW_NANOS) {
       return;
     }
+    List<Idle> idle = new ArrayList<>();
     for (CpuTimes cpu : interval.cpus()) {
       long busy = 0;
       long total = 0;
@@ -222,10 +246,17 @@ public final class MachineRecord {
         }
       }
       if (total > 0) {
-        leastIdle.offer((total - busy) / (double) total, cpu.cpu(), at);
+        idle.add(new Idle((total - busy) / (double) total, cpu.cpu()));
       }
     }
+    idle.sort(Comparator.comparingDouble(Idle::share));
+    if (idle.size() > pollingLanes) {
+      Idle least = idle.get(pollingLanes);
+      leastIdle.offer(least.share(), least.cpu(), at);
+    }
   }
+
+  private record Idle(double share, int cpu) {}
 
   /** Adds a disturbance; one that does not touch the measured part is passed over. */
   public void add(Disturbance disturbance) {
@@ -288,7 +319,7 @@ public final class MachineRecord {
 
   /** Returns the share of the busiest lane's time that was work; NaN before the first interval. */
   public double laneBusyShare() {
-    return lengthNanos == 0 ? Double.NaN : laneBusyNanos / (double) lengthNanos;
+    return lengthNanos == 0 ? Double.NaN : max(laneBusyNanos) / (double) lengthNanos;
   }
 
   /** Returns the share in the busiest second. */

@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.ToLongFunction;
 import org.HdrHistogram.Histogram;
@@ -40,6 +41,7 @@ public final class Monitor implements AutoCloseable {
   private final Platform platform;
   private final Thread thread;
   private volatile boolean closed;
+  private final AtomicLong failedSamples = new AtomicLong();
   private Calibration calibration;
 
   /**
@@ -73,7 +75,9 @@ public final class Monitor implements AutoCloseable {
         new Sampler(
             files,
             new ProcTasks(files, watched),
-            platform.throttleFiles(),
+            watched.isEmpty()
+                ? platform.throttleFiles()
+                : Platform.throttleFilesOf(files, ProcTasks.pids(files, watched)),
             cpuFiles("cpufreq/scaling_cur_freq"),
             cpuFiles("thermal_throttle/core_throttle_count"),
             () -> wallOffsetNanos(clock),
@@ -157,9 +161,14 @@ public final class Monitor implements AutoCloseable {
         now = clock.nanos();
       }
       next += SAMPLE_NANOS * (1 + (now - next) / SAMPLE_NANOS);
-      sample(now);
-      if (i % BEACON == 0 && jvm.isRecorder()) {
-        jvm.sendBeacon();
+      try {
+        sample(now);
+        if (i % BEACON == 0 && jvm.isRecorder()) {
+          jvm.sendBeacon();
+        }
+      } catch (RuntimeException e) {
+        // The verdict sees that intervals are missing; the next reading may succeed.
+        failedSamples.incrementAndGet();
       }
     }
   }
@@ -250,7 +259,10 @@ public final class Monitor implements AutoCloseable {
   /** Returns what cannot be watched here, and why. */
   public List<String> notReported() {
     List<String> missing = new ArrayList<>(platform.notReported());
-    if (!jvm.isRecorder()) {
+    if (failedSamples.get() > 0) {
+      missing.add(failedSamples.get() + " readings of the counters (they failed)");
+    }
+    if (watches() && !jvm.isRecorder()) {
       missing.add("safepoints (this JVM has no flight recorder; collections to the millisecond)");
     }
     return missing;

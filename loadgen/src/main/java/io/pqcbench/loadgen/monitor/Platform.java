@@ -8,8 +8,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -91,6 +93,25 @@ public record Platform(
         List.copyOf(throttle),
         interfaces,
         List.copyOf(missing));
+  }
+
+  /**
+   * Returns cpu.stat of the control groups of other processes, as far as they are mounted here.
+   *
+   * @param pids of the processes
+   */
+  static List<String> throttleFilesOf(KernelText files, List<String> pids) {
+    Set<String> found = new LinkedHashSet<>();
+    String mounts = files.read("/proc/self/mountinfo");
+    for (String pid : pids) {
+      for (String directory :
+          CgroupCpu.directories(files.read("/proc/" + pid + "/cgroup"), mounts)) {
+        if (CgroupCpu.parse(files.read(directory + "/cpu.stat")) != null) {
+          found.add(directory + "/cpu.stat");
+        }
+      }
+    }
+    return List.copyOf(found);
   }
 
   /**

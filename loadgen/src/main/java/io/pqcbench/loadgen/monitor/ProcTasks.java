@@ -2,6 +2,7 @@ package io.pqcbench.loadgen.monitor;
 
 import io.pqcbench.loadgen.monitor.ThreadRoles.Role;
 import java.io.File;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -44,18 +45,26 @@ final class ProcTasks implements Sampler.Tasks {
   }
 
   private void watch(Map<String, Role> found) {
-    for (String pid : names("/proc")) {
-      if (!Character.isDigit(pid.charAt(0))) {
-        continue;
+    for (String pid : pids(files, watched)) {
+      String tasks = "/proc/" + pid + "/task";
+      for (String id : names(tasks)) {
+        found.put(tasks + "/" + id, Role.WATCHED);
       }
-      String comm = files.read("/proc/" + pid + "/comm");
-      if (comm != null && watched.contains(comm.strip())) {
-        String tasks = "/proc/" + pid + "/task";
-        for (String id : names(tasks)) {
-          found.put(tasks + "/" + id, Role.WATCHED);
+    }
+  }
+
+  /** Returns the numbers of the processes that are called so. */
+  static List<String> pids(KernelText files, List<String> called) {
+    List<String> pids = new ArrayList<>();
+    for (String pid : names("/proc")) {
+      if (Character.isDigit(pid.charAt(0))) {
+        String comm = files.read("/proc/" + pid + "/comm");
+        if (comm != null && called.contains(comm.strip())) {
+          pids.add(pid);
         }
       }
     }
+    return pids;
   }
 
   private static String[] names(String directory) {

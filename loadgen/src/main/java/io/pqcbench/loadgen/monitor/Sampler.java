@@ -68,7 +68,7 @@ final class Sampler {
       long thermal,
       List<LaneReading> lanes) {}
 
-  private record LaneReading(long busyNanos, long gapNanos) {}
+  private record LaneReading(long busyNanos, long pollingNanos, long gapNanos) {}
 
   private Map<String, Role> roles = Map.of();
 
@@ -163,7 +163,9 @@ final class Sampler {
       }
     }
     List<LaneReading> laneReadings =
-        lanes.stream().map(lane -> new LaneReading(lane.busyNanos(), lane.gapNanos())).toList();
+        lanes.stream()
+            .map(lane -> new LaneReading(lane.busyNanos(), lane.pollingNanos(), lane.gapNanos()))
+            .toList();
     return new Reading(
         now,
         wallOffsetNanos.getAsLong(),
@@ -193,7 +195,8 @@ final class Sampler {
         long delay = entry.getValue().runDelayNanos() - earlier.runDelayNanos();
         long slices = entry.getValue().slices() - earlier.slices();
         threads.merge(role, new ThreadTimes(cpu, delay, slices), ThreadTimes::plus);
-        if (role == Role.LANE) {
+        // Without lanes, beside a server, it is the watched processes that matter.
+        if (role == Role.LANE || (role == Role.WATCHED && lanes.isEmpty())) {
           worstLane = Math.max(worstLane, delay - slices * usualWakeNanos);
         }
       }
@@ -212,6 +215,7 @@ final class Sampler {
     long worked = 0;
     for (int i = 0; i < lanes.size(); i++) {
       worked += after.lanes().get(i).busyNanos() - before.lanes().get(i).busyNanos();
+      worked += after.lanes().get(i).pollingNanos() - before.lanes().get(i).pollingNanos();
     }
     ThreadTimes ran = threads.get(Role.LANE);
     double real = ran == null || worked == 0 ? 1 : Math.min(1, ran.cpuNanos() / (double) worked);
@@ -296,11 +300,11 @@ final class Sampler {
 
   private void report(Interval interval) {
     if (interval.worstLaneRunDelayNanos() > RUN_DELAY_NANOS) {
-      add(Disturbance.Source.RUN_DELAY, interval, interval.worstLaneRunDelayNanos(), "lanes");
-    }
-    long watched = interval.threads(Role.WATCHED).runDelayNanos();
-    if (watched > RUN_DELAY_NANOS) {
-      add(Disturbance.Source.RUN_DELAY, interval, watched, "watched processes");
+      add(
+          Disturbance.Source.RUN_DELAY,
+          interval,
+          interval.worstLaneRunDelayNanos(),
+          interval.threads().containsKey(Role.LANE) ? "lanes" : "watched processes");
     }
     if (interval.stealNanos() > 0) {
       add(Disturbance.Source.STEAL, interval, interval.stealNanos(), "");

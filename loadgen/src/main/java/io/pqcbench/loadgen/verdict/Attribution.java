@@ -27,6 +27,9 @@ public final class Attribution {
   /** A disturbance explains a request if it took at least this share of the excess. */
   static final double ENOUGH = 0.5;
 
+  /** What is longer than the median by less than this part of it needs no cause. */
+  private static final double USUAL = 0.1;
+
   /** TCP_TIMEOUT_INIT, include/net/tcp.h: the first SYN is sent again after a second. */
   private static final long SYN_TIMEOUT_NANOS = 1_000_000_000L;
 
@@ -71,6 +74,9 @@ public final class Attribution {
   private final Disturbances disturbances;
   private final Disturbances server;
   private final RunRecord record;
+  private final long[] medians = new long[Phase.ALL.size()];
+  private long usualBody;
+  private long medianCount = -1;
 
   /**
    * @param disturbances the timeline
@@ -88,7 +94,12 @@ public final class Attribution {
     long planned = block.at(row, Milestone.PLANNED);
     long done = block.at(row, Milestone.DONE);
     long response = done - planned;
-    long excess = Math.max(1, response - median(Phase.RESPONSE));
+    long excess = response - median(Phase.RESPONSE);
+    if (excess < USUAL * median(Phase.RESPONSE) || excess <= 0) {
+      return new Cause(
+          Cause.USUAL,
+          millis(response) + ", not slower than usual (" + millis(median(Phase.RESPONSE)) + ")");
+    }
     long lag = block.nanos(row, Phase.LAG);
     boolean late = lag > ENOUGH * excess;
 
@@ -267,7 +278,7 @@ public final class Attribution {
     long flight = beyond(block, row, Phase.FLIGHT);
     long finish = beyond(block, row, Phase.FINISH);
     long ttfb = beyond(block, row, Phase.TTFB);
-    long body = Math.max(0, block.bodyNanos(row) - record.usualBody());
+    long body = Math.max(0, block.bodyNanos(row) - usualBody);
     // The second of two small writes waits for the acknowledgement of the first, so some bytes of
     // what the server has to say are here already. A server that is slow sends none.
     long held = Math.max(finish, body);
@@ -317,9 +328,19 @@ public final class Attribution {
     return nanos == Attempt.UNSET ? 0 : Math.max(0, nanos - median(phase));
   }
 
+  /** The medians change once a second at most, and finding one takes a walk over a histogram. */
   private long median(Phase phase) {
-    Histogram histogram = record.total(phase);
-    return histogram.getTotalCount() == 0 ? 0 : histogram.getValueAtPercentile(50);
+    long count = record.total(Phase.RESPONSE).getTotalCount();
+    if (count != medianCount) {
+      medianCount = count;
+      for (Phase each : Phase.ALL) {
+        Histogram histogram = record.total(each);
+        medians[each.ordinal()] =
+            histogram.getTotalCount() == 0 ? 0 : histogram.getValueAtPercentile(50);
+      }
+      usualBody = record.usualBody();
+    }
+    return medians[phase.ordinal()];
   }
 
   static String millis(long nanos) {

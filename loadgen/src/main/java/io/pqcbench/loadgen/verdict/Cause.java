@@ -31,6 +31,9 @@ public record Cause(String name, String evidence) {
   /** Before the label of what happened on the server's machine, where that is watched. */
   public static final String SERVER = "server-";
 
+  /** It was hardly slower than others. */
+  public static final String USUAL = "usual";
+
   /** None of these. */
   public static final String UNEXPLAINED = "unexplained";
 

@@ -36,7 +36,6 @@ public record Evidence(
    * What does not change during a run, or is read at its two ends only.
    *
    * @param watched whether the machine was watched
-   * @param polling whether lanes poll, so that their processors are never idle
    * @param fewDescriptors whether the limit of attempts in flight comes from the limit of open
    *     files
    * @param clocksource of the kernel; null if unknown
@@ -46,7 +45,6 @@ public record Evidence(
    */
   public record Conditions(
       boolean watched,
-      boolean polling,
       boolean fewDescriptors,
       String clocksource,
       double clockCostNanos,

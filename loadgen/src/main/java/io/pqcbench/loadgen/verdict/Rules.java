@@ -45,6 +45,12 @@ public final class Rules {
 
   private static final double ERROR_LIMIT = 0.001;
 
+  /** Hyperfoil's watchdog takes five seconds; trends need as many. */
+  private static final long SHORT_NANOS = 5_000_000_000L;
+
+  /** A monitor that sees less than this of a run cannot speak for it. */
+  private static final double WATCHED = 0.9;
+
   /** Told while a run goes, and of its warm-up too, where a stumble is forgiven. */
   private static final double SKIPPED_EARLY = 0.1;
 
@@ -96,6 +102,9 @@ public final class Rules {
 
   /** A cause that explains so much of the slowest hundredth shapes the p99. */
   private static final double TAIL_SHARE = 0.1;
+
+  /** A tail of fewer requests is an anecdote. */
+  private static final int TAIL_MIN = 10;
 
   /** A single stop that is longer stands in the tail of any run. */
   private static final long STOP_MAX_NANOS = 10_000_000L;
@@ -150,11 +159,12 @@ public final class Rules {
    * @param skipped arrivals that were not started so far
    * @param due arrivals so far
    * @param laneBusyShare of the busiest lane in the last second
+   * @param fewDescriptors whether the limit of attempts in flight comes from that of open files
    * @return what there is to say; empty if nothing
    */
   public static List<Finding> early(
-      long behindNanos, long skipped, long due, double laneBusyShare) {
-    boolean client = laneBusyShare > CLIENT_IDLE || behindNanos > BEHIND_NANOS;
+      long behindNanos, long skipped, long due, double laneBusyShare, boolean fewDescriptors) {
+    boolean client = fewDescriptors || laneBusyShare > CLIENT_IDLE || behindNanos > BEHIND_NANOS;
     List<Finding> found = new ArrayList<>();
     if (behindNanos > BEHIND_NANOS) {
       found.add(
@@ -170,13 +180,15 @@ public final class Rules {
     if (due >= TREND_MIN_ARRIVALS && skipped > due * SKIPPED_EARLY) {
       found.add(
           new Finding(
-              "skipped",
+              fewDescriptors ? "descriptors" : "skipped",
               client ? SATURATED : INVALID,
               client ? Fault.CLIENT : Fault.SERVER,
               percent(skipped, due) + " of arrivals were not started so far",
               percent(SKIPPED_EARLY),
               "",
-              "as many as allowed are in flight: lower the rate"));
+              fewDescriptors
+                  ? "the limit of open files leaves no room for more: ulimit -n 65536"
+                  : "as many as allowed are in flight: lower the rate"));
     }
     return found;
   }
@@ -185,6 +197,24 @@ public final class Rules {
     findings.addAll(evidence.saidEarly());
     if (!evidence.live()) {
       completeness();
+      double length = evidence.toNanos() - evidence.fromNanos();
+      if (length < SHORT_NANOS) {
+        add(
+            "too-short",
+            SUSPECT,
+            Fault.CLIENT,
+            String.format(Locale.ROOT, "%.1f s were measured", length / 1e9),
+            String.format(Locale.ROOT, "%.0f s", SHORT_NANOS / 1e9),
+            "rules that look at seconds have too few of them: let it run longer");
+      } else if (evidence.conditions().watched() && machine.lengthNanos() < length * WATCHED) {
+        add(
+            "not-watched",
+            SUSPECT,
+            Fault.MACHINE,
+            percent(machine.lengthNanos() / length) + " of the measured part was watched",
+            percent(WATCHED),
+            "the monitor's thread did not get to run, or /proc cannot be read");
+      }
       if (!evidence.conditions().watched()) {
         add(
             "not-watched",
@@ -245,6 +275,7 @@ public final class Rules {
     double busy = machine.laneBusyShare();
     return punctual
         && (Double.isNaN(busy) || busy < CLIENT_IDLE)
+        && !(machine.leastIdle().share() < CPU_IDLE)
         && machine.throttled().count() == 0;
   }
 
@@ -361,7 +392,7 @@ public final class Rules {
                 percent(count, planned) + " of attempts: " + outcome.text(),
                 percent(ERROR_LIMIT),
                 "the client's fault: ulimit -n 65536");
-        case TCP_TIMEOUT, TLS_TIMEOUT, HTTP_TIMEOUT, ABANDONED ->
+        case TCP_TIMEOUT, TCP_RESET, CLOSED_EARLY, TLS_TIMEOUT, HTTP_TIMEOUT, ABANDONED ->
             add(
                 name(outcome),
                 targetFull ? SUSPECT : clientHasRoom ? INVALID : SATURATED,
@@ -384,7 +415,11 @@ public final class Rules {
 
   private void skipped() {
     long skipped = record.measured(Outcome.SKIPPED);
-    boolean said = findings.stream().anyMatch(finding -> finding.rule().equals("skipped"));
+    boolean said =
+        findings.stream()
+            .anyMatch(
+                finding ->
+                    finding.rule().equals("skipped") || finding.rule().equals("descriptors"));
     if (said || skipped <= planned * SKIPPED_LIMIT) {
       return;
     }
@@ -632,8 +667,8 @@ public final class Rules {
 
   private void processors() {
     MachineRecord.Worst idle = machine.leastIdle();
-    // A polling lane's processor is never idle; there the rule above stands in.
-    if (!evidence.conditions().polling() && idle.share() < CPU_IDLE) {
+    // A polling lane's own processor is never idle, and is left out here; the rule above stands in.
+    if (idle.share() < CPU_IDLE) {
       boolean others = machine.otherCpus() > machine.processCpus();
       add(
           "cpu-idle",
@@ -655,16 +690,23 @@ public final class Rules {
     }
     MachineRecord.Tally delay = machine.runDelay();
     double share = delay.total() / (double) Math.max(1, machine.lengthNanos());
-    if (share > RUN_DELAY_SHARE || delay.max() > RUN_DELAY_WINDOW_NANOS) {
+    double tailShare = tailShare(Source.RUN_DELAY.label());
+    if (share > RUN_DELAY_SHARE
+        || delay.max() > RUN_DELAY_WINDOW_NANOS
+        || tailShare >= TAIL_SHARE) {
+      told = delay.max();
       add(
           "run-delay",
           SUSPECT,
           Fault.MACHINE,
           String.format(
               Locale.ROOT,
-              "a lane waited for a processor %s of the time, at most %s in 0.1 s",
+              "a lane waited for a processor %s of the time, at most %s in 0.1 s%s",
               percent(share),
-              millis(delay.max())),
+              millis(delay.max()),
+              tailShare >= TAIL_SHARE
+                  ? ", the cause of " + percent(tailShare) + " of the slowest hundredth"
+                  : ""),
           percent(RUN_DELAY_SHARE) + ", " + millis(RUN_DELAY_WINDOW_NANOS),
           seconds(delay.maxAt()),
           "others use the processors that the lanes need: stop them, or fewer --lanes");
@@ -714,9 +756,7 @@ public final class Rules {
    * of them that saw most of it tells of it.
    */
   private void stops() {
-    told =
-        Math.max(
-            machine.runDelay().max(), Math.max(machine.throttled().max(), machine.steal().max()));
+    told = Math.max(told, Math.max(machine.throttled().max(), machine.steal().max()));
     stop(
         Source.GC_PAUSE,
         Fault.CLIENT,
@@ -744,12 +784,12 @@ public final class Rules {
 
   private void stop(Source source, Fault fault, String advice) {
     MachineRecord.Tally tally = machine.disturbances(source);
-    double share = evidence.tail() == null ? 0 : evidence.tail().share(source.label());
+    double share = tailShare(source.label());
     boolean longOne =
         tally.max() > Math.max(STOP_MAX_NANOS, evidence.conditions().pauseThresholdNanos())
             && tally.max() > 2 * told;
-    told = Math.max(told, tally.max());
     if (share >= TAIL_SHARE || longOne) {
+      told = Math.max(told, tally.max());
       add(
           source.label(),
           SUSPECT,
@@ -766,6 +806,12 @@ public final class Rules {
           seconds(tally.maxAt()),
           advice);
     }
+  }
+
+  /** Returns the share of the slowest hundredth that a cause explains; 0 of a tail of a few. */
+  private double tailShare(String cause) {
+    Tail.Report tail = evidence.tail();
+    return tail == null || tail.count() < TAIL_MIN ? 0 : tail.share(cause);
   }
 
   private void network() {
@@ -897,6 +943,16 @@ public final class Rules {
     if (tail == null || tail.count() == 0) {
       return;
     }
+    double queued = tailShare(Cause.CLIENT_QUEUE);
+    if (queued > TAIL_SHARE) {
+      add(
+          "client-queue",
+          SUSPECT,
+          Fault.CLIENT,
+          percent(queued) + " of the slowest hundredth waited for a lane that was at work",
+          percent(TAIL_SHARE),
+          "the tail is the client's own: lower the rate, or more --lanes");
+    }
     double unexplained = tail.share(Cause.UNEXPLAINED) + tail.share(Cause.CLIENT_WORK);
     if (unexplained > UNEXPLAINED_LIMIT && tail.count() >= 10) {
       add(
@@ -921,7 +977,7 @@ public final class Rules {
   }
 
   private void delayedAck() {
-    double share = evidence.tail() == null ? 0 : evidence.tail().share(Cause.DELAYED_ACK);
+    double share = tailShare(Cause.DELAYED_ACK);
     double usual = record.usualBody() / 1e3;
     boolean always = usual >= DELAYED_ACK_FROM_MICROS && usual <= DELAYED_ACK_TO_MICROS;
     if (share >= TAIL_SHARE || always) {

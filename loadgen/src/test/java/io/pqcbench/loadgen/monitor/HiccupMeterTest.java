@@ -16,10 +16,21 @@ class HiccupMeterTest {
 
   /** Both threads wake as they should up to an instant; thread 1 half a sleep after thread 0. */
   private void quietUntil(long nanos) {
+    meter.sleeps(0, MILLI);
     for (long due = MILLI; due <= nanos; due += MILLI) {
+      meter.sleeps(1, due + MILLI / 2);
       meter.woke(0, due, due + 50 * MICRO);
+      meter.sleeps(0, due + MILLI);
       meter.woke(1, due + MILLI / 2, due + MILLI / 2 + 50 * MICRO);
     }
+  }
+
+  /** Both sleep until one instant, and wake at another. */
+  private void stop(long due, long now) {
+    meter.sleeps(0, due);
+    meter.sleeps(1, due);
+    meter.woke(0, due, now);
+    meter.woke(1, due, now);
   }
 
   @Test
@@ -27,7 +38,7 @@ class HiccupMeterTest {
     meter.calibrated();
     quietUntil(100 * MILLI);
     assertThat(disturbances.takeOver()).isEmpty();
-    assertThat(meter.takeLongest()).isEqualTo(50 * MICRO);
+    assertThat(meter.takeLongest()).isZero();
   }
 
   @Test
@@ -35,29 +46,34 @@ class HiccupMeterTest {
     meter.calibrated();
     quietUntil(10 * MILLI);
     meter.takeLongest();
+    meter.sleeps(0, 11 * MILLI);
     for (long due = 11 * MILLI; due <= 30 * MILLI; due += MILLI) {
+      meter.sleeps(1, due + MILLI / 2);
       meter.woke(1, due + MILLI / 2, due + MILLI / 2 + 50 * MICRO);
     }
+    meter.sleeps(1, 31 * MILLI + MILLI / 2);
     meter.woke(0, 11 * MILLI, 30 * MILLI + 600 * MICRO);
     assertThat(disturbances.takeOver()).isEmpty();
     assertThat(meter.takeLongest()).isLessThanOrEqualTo(50 * MICRO);
   }
 
   @Test
-  void bothLateAreOneHiccupFromWhenTheFirstWasDue() {
+  void bothLateAreOneHiccupFromWhenBothWereDue() {
     meter.calibrated();
     quietUntil(10 * MILLI);
+    meter.sleeps(0, 11 * MILLI);
+    meter.sleeps(1, 12 * MILLI);
     meter.woke(0, 11 * MILLI, 48 * MILLI);
-    meter.woke(1, 11 * MILLI + MILLI / 2, 48 * MILLI + 20 * MICRO);
+    meter.woke(1, 12 * MILLI, 48 * MILLI + 20 * MICRO);
     assertThat(disturbances.takeOver())
         .containsExactly(
             new Disturbance(
                 Disturbance.Source.HICCUP,
-                11 * MILLI,
+                12 * MILLI,
                 48 * MILLI,
-                37 * MILLI,
+                36 * MILLI,
                 "process or machine"));
-    assertThat(meter.takeLongest()).isEqualTo(37 * MILLI);
+    assertThat(meter.takeLongest()).isEqualTo(36 * MILLI);
     assertThat(meter.takeLongest()).isZero();
   }
 
@@ -65,10 +81,8 @@ class HiccupMeterTest {
   void twoStopsInARowAreTwoHiccups() {
     meter.calibrated();
     quietUntil(10 * MILLI);
-    meter.woke(0, 11 * MILLI, 20 * MILLI);
-    meter.woke(1, 11 * MILLI + MILLI / 2, 20 * MILLI);
-    meter.woke(0, 21 * MILLI, 29 * MILLI);
-    meter.woke(1, 21 * MILLI, 29 * MILLI);
+    stop(11 * MILLI, 20 * MILLI);
+    stop(21 * MILLI, 29 * MILLI);
     assertThat(disturbances.takeOver())
         .extracting(Disturbance::amountNanos)
         .containsExactly(9 * MILLI, 8 * MILLI);
@@ -87,6 +101,7 @@ class HiccupMeterTest {
           new Thread(
               () -> {
                 for (long round = 1; round <= rounds; round++) {
+                  meter.sleeps(number, round * 100 * MILLI);
                   arrived.incrementAndGet();
                   while (arrived.get() < 2 * round) {
                     Thread.onSpinWait();
@@ -107,17 +122,17 @@ class HiccupMeterTest {
 
   @Test
   void nothingIsReportedBeforeTheThresholdIsKnown() {
-    meter.woke(0, MILLI, 500 * MILLI);
+    stop(MILLI, 500 * MILLI);
     assertThat(disturbances.takeOver()).isEmpty();
   }
 
   @Test
   void theThresholdIsTheLongestStopOfTheCalibration() {
-    meter.woke(0, MILLI, 4 * MILLI);
+    stop(MILLI, 4 * MILLI);
     assertThat(meter.calibrated()).isEqualTo(3 * MILLI);
-    meter.woke(0, 101 * MILLI, 104 * MILLI);
+    stop(101 * MILLI, 104 * MILLI);
     assertThat(disturbances.takeOver()).isEmpty();
-    meter.woke(0, 201 * MILLI, 204 * MILLI + 1);
+    stop(201 * MILLI, 204 * MILLI + 1);
     assertThat(disturbances.takeOver()).hasSize(1);
   }
 
@@ -125,7 +140,7 @@ class HiccupMeterTest {
   @Test
   void theSamplerDoesNotTakeTheNoiseAwayFromTheCalibration() {
     meter.calibrate();
-    meter.woke(0, MILLI, 4 * MILLI);
+    stop(MILLI, 4 * MILLI);
     assertThat(meter.takeLongest()).isEqualTo(3 * MILLI);
     assertThat(meter.calibrated()).isEqualTo(3 * MILLI);
     assertThat(meter.takeLongest()).isZero();
@@ -133,23 +148,33 @@ class HiccupMeterTest {
 
   @Test
   void whatWasBeforeTheCalibrationDoesNotCount() {
-    meter.woke(0, MILLI, 9 * MILLI);
+    stop(MILLI, 9 * MILLI);
     meter.calibrate();
-    meter.woke(0, 101 * MILLI, 103 * MILLI);
+    stop(101 * MILLI, 103 * MILLI);
     assertThat(meter.calibrated()).isEqualTo(2 * MILLI);
   }
 
   @Test
   void theThresholdHasALowerAndAnUpperLimit() {
-    meter.woke(0, MILLI, MILLI + 80 * MICRO);
+    stop(MILLI, MILLI + 80 * MICRO);
     assertThat(meter.calibrated()).isEqualTo(1 * MILLI);
-    meter.woke(0, 101 * MILLI, 150 * MILLI);
+    stop(101 * MILLI, 150 * MILLI);
     assertThat(meter.calibrated()).isEqualTo(10 * MILLI);
     List<Disturbance> reported = disturbances.takeOver();
     assertThat(reported).hasSize(1); // by the first of the two thresholds
-    meter.woke(0, 201 * MILLI, 211 * MILLI);
+    stop(201 * MILLI, 211 * MILLI);
     assertThat(disturbances.takeOver()).isEmpty();
-    meter.woke(0, 301 * MILLI, 311 * MILLI + 1);
+    stop(301 * MILLI, 311 * MILLI + 1);
     assertThat(disturbances.takeOver()).hasSize(1);
+  }
+
+  /** One that had nothing to do meanwhile is no witness. */
+  @Test
+  void aThreadThatIsLateWhileTheOtherSleepsByRightIsNoHiccup() {
+    meter.calibrated();
+    meter.sleeps(0, 10 * MILLI);
+    meter.sleeps(1, 15 * MILLI);
+    meter.woke(0, 10 * MILLI, 14 * MILLI);
+    assertThat(disturbances.takeOver()).isEmpty();
   }
 }

@@ -33,7 +33,12 @@ public final class Machines {
    * @param seconds at which the run ends
    */
   public Machines(long warmupSeconds, long seconds) {
-    record = new MachineRecord(0, warmupSeconds * SECOND, seconds * SECOND);
+    this(warmupSeconds, seconds, 0);
+  }
+
+  /** The same with lanes that poll, so that as many processors are never idle. */
+  public Machines(long warmupSeconds, long seconds, int pollingLanes) {
+    record = new MachineRecord(0, warmupSeconds * SECOND, seconds * SECOND, pollingLanes);
     now = warmupSeconds * SECOND;
   }
 

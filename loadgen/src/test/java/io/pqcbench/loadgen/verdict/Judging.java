@@ -16,7 +16,6 @@ final class Judging {
   private final RunRecord record;
   private MachineRecord machine = new Machines(0, SECONDS).tenths(10 * SECONDS).record();
   private Tail.Report tail;
-  private boolean polling;
   private boolean fewDescriptors;
   private boolean live;
   private String clocksource = "tsc";
@@ -73,11 +72,6 @@ final class Judging {
     return this;
   }
 
-  Judging polling() {
-    polling = true;
-    return this;
-  }
-
   Judging fewDescriptors() {
     fewDescriptors = true;
     return this;
@@ -119,7 +113,6 @@ final class Judging {
             List.of(),
             new Evidence.Conditions(
                 true,
-                polling,
                 fewDescriptors,
                 clocksource,
                 clockCostNanos,

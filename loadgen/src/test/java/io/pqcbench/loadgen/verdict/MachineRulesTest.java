@@ -42,7 +42,8 @@ class MachineRulesTest {
 
   @Test
   void anyStealIsSuspect() {
-    Judging judging = on(machines().tenths(70).cpu(1, 2).tenths(1).cpu(1, 1).tenths(1));
+    Judging judging =
+        on(machines().tenths(70).cpu(1, 2).tenths(1).cpu(1, 1).tenths(1).cpu(1, 0).tenths(128));
     Finding finding = judging.finding("steal");
     assertThat(finding.level()).isEqualTo(Verdict.SUSPECT);
     assertThat(finding.fault()).isEqualTo(Fault.MACHINE);
@@ -101,7 +102,9 @@ class MachineRulesTest {
 
   @Test
   void whereLanesPollAProcessorIsNeverIdle() {
-    assertThat(on(machines().cpu(10, 0).process(100 * MILLI).tenths(200)).polling().rules())
+    assertThat(
+            on(new Machines(0, Judging.SECONDS, 1).cpu(10, 0).process(100 * MILLI).tenths(200))
+                .rules())
         .isEmpty();
   }
 

@@ -3,7 +3,7 @@ package io.pqcbench.loadgen.verdict;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pqcbench.loadgen.handshake.Outcome;
-import io.pqcbench.loadgen.monitor.MachineRecord;
+import io.pqcbench.loadgen.monitor.Machines;
 import io.pqcbench.loadgen.record.RunRecord;
 import io.pqcbench.loadgen.record.Samples;
 import java.util.List;
@@ -27,7 +27,9 @@ class RulesTest {
     return Rules.judge(
         new Evidence(
             record,
-            new MachineRecord(0, warmupSeconds * SECOND, seconds * SECOND),
+            new Machines(warmupSeconds, seconds)
+                .tenths((int) (seconds - warmupSeconds) * 10)
+                .record(),
             null,
             null,
             warmupSeconds * SECOND,
@@ -35,7 +37,7 @@ class RulesTest {
             scheduled,
             false,
             List.of(),
-            new Evidence.Conditions(true, false, false, "tsc", 25, MILLI, Map.of())));
+            new Evidence.Conditions(true, false, "tsc", 25, MILLI, Map.of())));
   }
 
   private static Finding finding(Rules.Judgement judgement, String rule) {
