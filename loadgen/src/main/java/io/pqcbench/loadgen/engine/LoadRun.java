@@ -466,7 +466,9 @@ public final class LoadRun {
                   .average()
                   .orElse(0),
               fewDescriptors());
-      early.forEach(finding -> say(finding, now));
+      if (now < end) {
+        early.forEach(finding -> say(finding, now));
+      }
       if (stopping) {
         saidEarly = early;
         return;

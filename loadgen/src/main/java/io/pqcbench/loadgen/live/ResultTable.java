@@ -148,12 +148,12 @@ public final class ResultTable {
     line(
         text,
         "machine",
-        "lane busy %s (busiest second %s), least idle processor %s, others' work %.2f processors,"
+        "lane busy %s (busiest second %s), least idle processor %s, others' work %s processors,"
             + " run delay %s, steal %.0f ms",
         percent(machine.laneBusyShare()),
         percent(machine.laneBusiestSecond()),
         percent(machine.leastIdleShare()),
-        machine.otherCpus(),
+        number(machine.otherCpus(), 2),
         percent(machine.runDelayShare()),
         machine.stealMicros() / 1e3);
     StringBuilder stops = new StringBuilder();
@@ -202,6 +202,10 @@ public final class ResultTable {
           share.fault().name().toLowerCase(Locale.ROOT),
           share.example());
     }
+  }
+
+  private static String number(double value, int digits) {
+    return Double.isNaN(value) ? "-" : String.format(Locale.ROOT, "%." + digits + "f", value);
   }
 
   private static String percent(double share) {

@@ -26,6 +26,7 @@ public final class LaneWatch {
   private final AtomicLong polling = new AtomicLong();
   private final AtomicLong gaps = new AtomicLong();
   private final AtomicLong longestTurn = new AtomicLong();
+  private final AtomicLong lastTurn = new AtomicLong(Long.MIN_VALUE);
   private final AtomicLong nextPlanned = new AtomicLong(Long.MAX_VALUE);
   private final AtomicLong inFlight = new AtomicLong();
 
@@ -48,6 +49,7 @@ public final class LaneWatch {
    */
   public void turn(long from, long to, long sleptNanos, boolean idlePoll) {
     long length = to - from;
+    lastTurn.lazySet(to);
     if (idlePoll) {
       if (length > POLL_GAP_NANOS) {
         add(gaps, length);
@@ -95,6 +97,11 @@ public final class LaneWatch {
 
   private void report(Disturbance.Source source, long from, long to) {
     disturbances.report(new Disturbance(source, from, to, to - from, Disturbance.ofLane(lane)));
+  }
+
+  /** Returns when the lane's last turn ended: it ran then. */
+  public long lastTurn() {
+    return lastTurn.getAcquire();
   }
 
   /** Returns the lane's number. */
