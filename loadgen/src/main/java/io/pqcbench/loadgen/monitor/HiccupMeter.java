@@ -4,13 +4,14 @@ import io.pqcbench.loadgen.schedule.NanoClock;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.SingleWriterRecorder;
 
 /**
  * Two threads that do nothing but sleep some milliseconds and look at the clock. When one of them
- * wakes late, that thread was not scheduled; when neither ran since the first of them was due, the
- * whole process or the whole machine stood still. Only the latter is a hiccup.
+ * wakes late, that thread was not scheduled; when neither ran since both were due, and no lane did
+ * either, the whole process or the whole machine stood still. Only the latter is a hiccup.
  *
  * <p>The idea of the meter is jHiccup's, that of the consensus is LatencyUtils'
  * SimplePauseDetector's, that of the calibrated threshold is JMH's PausesProfiler's.
@@ -55,6 +56,7 @@ final class HiccupMeter implements AutoCloseable {
   private final Thread[] threads = new Thread[2];
   private volatile long thresholdNanos = Long.MAX_VALUE;
   private volatile long sleepNanos = MIN_SLEEP_NANOS;
+  private volatile LongSupplier lanesRan = () -> Long.MIN_VALUE;
   private volatile boolean closed;
   private long lastEnd = Long.MIN_VALUE;
 
@@ -92,6 +94,13 @@ final class HiccupMeter implements AutoCloseable {
     }
   }
 
+  /**
+   * Hears also from the lanes: while one of them runs, neither process nor machine stands still.
+   */
+  void alsoHear(LongSupplier lastTurnOfTheLanes) {
+    lanesRan = lastTurnOfTheLanes;
+  }
+
   /** A thread goes to sleep until an instant. */
   void sleeps(int thread, long due) {
     dues.set(thread, due);
@@ -108,8 +117,11 @@ final class HiccupMeter implements AutoCloseable {
     if (!otherOverdue) {
       return;
     }
-    long from = Math.max(due, otherDue);
+    long from = Math.max(Math.max(due, otherDue), lanesRan.getAsLong());
     long late = now - from;
+    if (late <= 0) {
+      return;
+    }
     longest.accumulateAndGet(late, Math::max);
     longestOfCalibration.accumulateAndGet(late, Math::max);
     if (late > thresholdNanos) {

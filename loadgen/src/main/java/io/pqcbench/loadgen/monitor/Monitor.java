@@ -235,6 +235,8 @@ public final class Monitor implements AutoCloseable {
   /** Looks at these lanes, and no others, from now on. */
   public void watch(List<LaneWatch> lanes) {
     sampler.watch(lanes);
+    hiccups.alsoHear(
+        () -> lanes.stream().mapToLong(LaneWatch::lastTurn).max().orElse(Long.MIN_VALUE));
   }
 
   /** Returns the timeline, to which lanes report as well. */

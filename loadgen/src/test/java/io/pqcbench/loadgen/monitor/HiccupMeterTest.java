@@ -177,4 +177,18 @@ class HiccupMeterTest {
     meter.woke(0, 10 * MILLI, 14 * MILLI);
     assertThat(disturbances.takeOver()).isEmpty();
   }
+
+  /** On a machine with few processors both threads can have to wait for one while a lane polls. */
+  @Test
+  void whileALaneRunsNothingStandsStill() {
+    meter.calibrated();
+    meter.alsoHear(() -> 47 * MILLI);
+    stop(11 * MILLI, 48 * MILLI);
+    assertThat(disturbances.takeOver()).isEmpty();
+    meter.alsoHear(() -> 120 * MILLI);
+    stop(111 * MILLI, 148 * MILLI);
+    assertThat(disturbances.takeOver())
+        .extracting(Disturbance::amountNanos)
+        .containsExactly(28 * MILLI);
+  }
 }
