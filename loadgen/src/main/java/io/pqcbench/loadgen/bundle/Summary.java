@@ -7,6 +7,7 @@ import io.pqcbench.loadgen.monitor.Disturbance.Source;
 import io.pqcbench.loadgen.monitor.MachineRecord;
 import io.pqcbench.loadgen.monitor.NetCounters;
 import io.pqcbench.loadgen.monitor.ProcessUsage;
+import io.pqcbench.loadgen.monitor.StealReport;
 import io.pqcbench.loadgen.monitor.ThreadRoles.Role;
 import io.pqcbench.loadgen.record.RunRecord;
 import io.pqcbench.loadgen.record.Timeline;
@@ -205,7 +206,7 @@ public record Summary(
   }
 
   /**
-   * What the machine did in the measured part. What is not reported is null.
+   * What the machine did in the measured part. A time that is not reported is null, a counter -1.
    *
    * @param laneBusyShare share of the busiest lane's time that was work
    * @param laneBusiestSecond the same in its busiest second
@@ -254,7 +255,11 @@ public record Summary(
     public record Stops(long count, double totalMicros, double maxMicros) {}
 
     static MachineSummary of(
-        MachineRecord machine, RunRecord record, Undisturbed undisturbed, long finished) {
+        MachineRecord machine,
+        RunRecord record,
+        Undisturbed undisturbed,
+        boolean stealReported,
+        long finished) {
       Map<String, Stops> stops = new LinkedHashMap<>();
       for (Source source : Source.values()) {
         MachineRecord.Tally tally = machine.disturbances(source);
@@ -276,7 +281,7 @@ public record Summary(
           rounded(machine.otherCpus()),
           rounded(machine.runDelay().total() / length),
           rounded(machine.runDelay().max() / 1e3),
-          rounded(machine.steal().total() / 1e3),
+          stealReported ? rounded(machine.steal().total() / 1e3) : Double.NaN,
           rounded(machine.throttled().total() / 1e3),
           rounded(machine.pressure()),
           stops,
@@ -303,6 +308,7 @@ public record Summary(
    * @param machine what the machine did meanwhile
    * @param undisturbed the samples that nothing touched
    * @param tail the slowest hundredth
+   * @param steal whether the platform reports it
    * @param notReported what could not be watched
    * @param serverClock how the server's monitor was aligned; null without one
    * @param judgement of it
@@ -320,6 +326,7 @@ public record Summary(
       MachineRecord machine,
       Undisturbed undisturbed,
       Tail.Report tail,
+      StealReport steal,
       List<String> notReported,
       String serverClock,
       Rules.Judgement judgement,
@@ -370,7 +377,12 @@ public record Summary(
         rounded((double) usage.allocatedBytes() / usage.finishedAttempts()),
         usage.collections(),
         tail,
-        MachineSummary.of(machine, record, undisturbed, usage.finishedAttempts()),
+        MachineSummary.of(
+            machine,
+            record,
+            undisturbed,
+            steal != StealReport.NOT_REPORTED,
+            usage.finishedAttempts()),
         rounded(record.bytes().handshakeOut()),
         rounded(record.bytes().handshakeIn()),
         rounded(record.bytes().out()),

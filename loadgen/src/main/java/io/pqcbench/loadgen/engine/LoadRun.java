@@ -541,6 +541,7 @@ public final class LoadRun {
           machine,
           undisturbed,
           slowest,
+          monitor.platform().steal(),
           monitor.notReported(),
           server == null
               ? null

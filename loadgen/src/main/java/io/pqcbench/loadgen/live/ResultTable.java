@@ -149,13 +149,15 @@ public final class ResultTable {
         text,
         "machine",
         "lane busy %s (busiest second %s), least idle processor %s, others' work %s processors,"
-            + " run delay %s, steal %.0f ms",
+            + " run delay %s, steal %s",
         percent(machine.laneBusyShare()),
         percent(machine.laneBusiestSecond()),
         percent(machine.leastIdleShare()),
         number(machine.otherCpus(), 2),
         percent(machine.runDelayShare()),
-        machine.stealMicros() / 1e3);
+        Double.isNaN(machine.stealMicros())
+            ? "not reported"
+            : number(machine.stealMicros() / 1e3, 0) + " ms");
     StringBuilder stops = new StringBuilder();
     machine
         .stops()
