@@ -113,7 +113,7 @@ public final class Bundle implements AutoCloseable {
 
   /** Writes everything that was asked for and found out before the load, as {@code run.json}. */
   public void begin(Object run) throws IOException {
-    writeJson("run.json", run);
+    writeJson(directory, "run.json", run);
   }
 
   /**
@@ -227,7 +227,7 @@ public final class Bundle implements AutoCloseable {
           .append(quoted(count.example()))
           .append('\n');
     }
-    replace("errors.csv", text.toString().getBytes(StandardCharsets.UTF_8));
+    replace(directory, "errors.csv", text.toString().getBytes(StandardCharsets.UTF_8));
   }
 
   static String quoted(String text) {
@@ -249,11 +249,16 @@ public final class Bundle implements AutoCloseable {
   public void finish(Object summary) throws IOException {
     slow.finish();
     flush();
-    writeJson("summary.json", summary);
+    writeJson(directory, "summary.json", summary);
   }
 
-  private void writeJson(String name, Object value) throws IOException {
-    replace(name, (toJson(value) + "\n").getBytes(StandardCharsets.UTF_8));
+  /**
+   * Writes a value as a file of a result directory, or replaces it: a reader never sees half of it.
+   *
+   * @param directory must exist
+   */
+  public static void writeJson(Path directory, String name, Object value) throws IOException {
+    replace(directory, name, (toJson(value) + "\n").getBytes(StandardCharsets.UTF_8));
   }
 
   /** Returns a value as it would stand in the bundle. */
@@ -262,7 +267,7 @@ public final class Bundle implements AutoCloseable {
   }
 
   /** A reader never sees half of such a file. */
-  private void replace(String name, byte[] content) throws IOException {
+  private static void replace(Path directory, String name, byte[] content) throws IOException {
     Path draft = directory.resolve(name + ".tmp");
     Files.write(draft, content);
     Files.move(

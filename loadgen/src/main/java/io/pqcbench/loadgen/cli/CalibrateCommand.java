@@ -12,11 +12,8 @@ import io.pqcbench.loadgen.verdict.Finding;
 import io.pqcbench.loadgen.verdict.Verdict;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -53,9 +50,6 @@ final class CalibrateCommand implements Callable<Integer> {
   private static final double RECOMMENDED = 0.5;
 
   private static final long WARM_NANOS = 5_000_000_000L;
-
-  private static final DateTimeFormatter DIRECTORY_TIME =
-      DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT).withZone(ZoneOffset.UTC);
 
   @Spec private CommandSpec spec;
   @Mixin private LoadOptions load;
@@ -106,10 +100,7 @@ final class CalibrateCommand implements Callable<Integer> {
           "--max-rate must not be below --from: maxRate=" + maxRate + " from=" + from);
     }
     talk = json ? System.err : System.out;
-    directory =
-        out != null
-            ? out
-            : Path.of("bundles", DIRECTORY_TIME.format(Instant.now()) + "-calibration");
+    directory = out != null ? out : LoadOptions.defaultDirectory("calibration");
     plan(load.target != null ? load.target : new Target("127.0.0.1", 1, "/"), true, from);
     if (load.target != null) {
       return against(load.target, false);
@@ -146,7 +137,7 @@ final class CalibrateCommand implements Callable<Integer> {
       search(target, local);
       CalibrationFile found = result(first, local);
       Path kept = found.keep(first, session.host());
-      Files.writeString(directory.resolve("calibration.json"), Bundle.toJson(found) + "\n");
+      Bundle.writeJson(directory, "calibration.json", found);
       if (json) {
         System.out.println(Bundle.toJson(found));
       }
@@ -213,8 +204,7 @@ final class CalibrateCommand implements Callable<Integer> {
             summary.clientCpuMicrosPerHandshake());
     steps.add(step);
     // What is known so far is on disk, whatever comes.
-    Files.writeString(
-        directory.resolve("calibration.json"), Bundle.toJson(result(plan, local)) + "\n");
+    Bundle.writeJson(directory, "calibration.json", result(plan, local));
     talk.printf(
         Locale.ROOT,
         "%-10s %-9s %12s %12s %12s %8.1f%% %9.0f  %s%n",

@@ -114,7 +114,7 @@ record CalibrationFile(
     Path file = kept(plan, machine);
     try {
       Files.createDirectories(file.getParent());
-      Files.writeString(file, Bundle.toJson(this) + "\n");
+      Bundle.writeJson(file.getParent(), file.getFileName().toString(), this);
       return file;
     } catch (IOException | SecurityException e) {
       return null;

@@ -5,7 +5,12 @@ import io.pqcbench.loadgen.plan.Target;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
+import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.Locale;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -16,6 +21,9 @@ import picocli.CommandLine.Option;
 final class LoadOptions {
 
   private static final int DEFAULT_MAX_IN_FLIGHT = 10_000;
+
+  private static final DateTimeFormatter DIRECTORY_TIME =
+      DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT).withZone(ZoneOffset.UTC);
 
   @Option(
       names = {"-t", "--target"},
@@ -93,6 +101,11 @@ final class LoadOptions {
         connection.tlsOffer(resolved),
         connection.request(resolved),
         connection.limits(lanes, chosen, maxInFlight, slowThresholdNanos));
+  }
+
+  /** Returns a result directory for now, for who has named none. */
+  static Path defaultDirectory(String name) {
+    return Path.of("bundles", DIRECTORY_TIME.format(Instant.now()) + "-" + name);
   }
 
   /** Returns whether a host is an address of this machine. */

@@ -11,7 +11,6 @@ import io.pqcbench.loadgen.monitor.Platform;
 import io.pqcbench.loadgen.monitor.ThreadRoles.Role;
 import io.pqcbench.loadgen.schedule.NanoClock;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
@@ -37,6 +36,8 @@ import picocli.CommandLine.Option;
 final class MonitorCommand implements Callable<Integer> {
 
   private static final String SCHEMA = "loadgen-monitor/1";
+
+  private static final String FILE = "monitor.json";
 
   private static final long CALIBRATION_NANOS = 1_000_000_000L;
 
@@ -176,10 +177,12 @@ final class MonitorCommand implements Callable<Integer> {
               monitor.platform(),
               noise,
               null);
-      write(about);
+      Bundle.writeJson(out, FILE, about);
       MachineRecord machine = new MachineRecord(start, start, Long.MAX_VALUE);
       watch(monitor, machine, start, clock);
-      write(
+      Bundle.writeJson(
+          out,
+          FILE,
           new MonitorJson(
               SCHEMA,
               startedAt,
@@ -239,13 +242,6 @@ final class MonitorCommand implements Callable<Integer> {
         }
       }
     }
-  }
-
-  private void write(MonitorJson about) throws IOException {
-    Path draft = out.resolve("monitor.json.tmp");
-    Files.writeString(draft, Bundle.toJson(about) + "\n");
-    Files.move(
-        draft, out.resolve("monitor.json"), java.nio.file.StandardCopyOption.REPLACE_EXISTING);
   }
 
   /** A monitor is ended by a signal as a rule; its files are complete then, and the exit code 0. */

@@ -14,9 +14,6 @@ import io.pqcbench.loadgen.verdict.Verdict;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
-import java.time.Instant;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -53,9 +50,6 @@ final class RunCommand implements Callable<Integer> {
      * without them.
      */
     private static final long INTERRUPT_SECONDS = 20;
-
-    private static final DateTimeFormatter DIRECTORY_TIME =
-        DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT).withZone(ZoneOffset.UTC);
 
     private final RunOptions options;
     private final CommandSpec spec;
@@ -207,8 +201,7 @@ final class RunCommand implements Callable<Integer> {
 
     private Path defaultDirectory(LoadPlan plan) {
       String group = plan.tls().groups().get(0).label().toLowerCase(Locale.ROOT);
-      return Path.of(
-          "bundles", DIRECTORY_TIME.format(Instant.now()) + "-" + group + "-" + options.label());
+      return LoadOptions.defaultDirectory(group + "-" + options.label());
     }
   }
 }

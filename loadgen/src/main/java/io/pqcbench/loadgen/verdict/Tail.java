@@ -39,7 +39,7 @@ public final class Tail {
   /** One stop fills a part of a long run's tail. */
   private static final double RAMP_SHARE = 0.25;
 
-  private record Slow(long index, long planned, long response, Cause cause) {}
+  private record Slow(long planned, long response, Cause cause) {}
 
   private final Attribution attribution;
   private final long start;
@@ -73,10 +73,7 @@ public final class Tail {
 
   private Slow slow(SampleBlock block, int row, long response) {
     return new Slow(
-        block.index(row),
-        block.at(row, Milestone.PLANNED) - start,
-        response,
-        attribution.explain(block, row));
+        block.at(row, Milestone.PLANNED) - start, response, attribution.explain(block, row));
   }
 
   /**
