@@ -5,8 +5,8 @@ import io.netty.channel.DefaultSelectStrategyFactory;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.ManualIoEventLoop;
 import io.netty.channel.epoll.EpollIoHandler;
-import io.netty.channel.epoll.EpollTcpInfo;
 import io.pqcbench.loadgen.handshake.Attempt;
+import io.pqcbench.loadgen.handshake.Connector;
 import io.pqcbench.loadgen.handshake.Exchange;
 import io.pqcbench.loadgen.handshake.Milestone;
 import io.pqcbench.loadgen.handshake.Outcome;
@@ -18,7 +18,7 @@ import io.pqcbench.loadgen.record.LaneRecorder;
 import io.pqcbench.loadgen.schedule.ArrivalSchedule;
 import io.pqcbench.loadgen.schedule.NanoClock;
 import java.net.InetAddress;
-import java.net.SocketAddress;
+import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -56,9 +56,6 @@ final class Lane implements Runnable, Exchange.Owner {
   private static final int MIN_READY = 4;
   private static final int MAX_READY = 64;
 
-  /** How long sockets may take to close when all attempts are over. */
-  private static final long CLOSE_NANOS = 1_000_000_000L;
-
   private final NanoClock clock;
   private final long epoch;
   private final LoadPlan.Limits limits;
@@ -69,17 +66,15 @@ final class Lane implements Runnable, Exchange.Owner {
   private final int maxInFlight;
   private final int readyTarget;
   private final ArrivalSchedule.Arrivals arrivals;
-  private final TlsClient client;
-  private final SocketAddress remote;
+  private final Connector connector;
+  private final InetSocketAddress remote;
   private final LaneRecorder recorder;
   private final LaneWatch watch;
   private final SleepMeter sleep;
-  private final EpollTcpInfo tcpInfo = new EpollTcpInfo();
   private final ManualIoEventLoop loop;
 
   private final ArrayDeque<Exchange> ready = new ArrayDeque<>();
   private final Exchange.InFlight inFlight = new Exchange.InFlight();
-  private int openSockets;
   private int sourceTurn;
   private long preparedLate;
   private RuntimeException recordingFailure;
@@ -93,7 +88,7 @@ final class Lane implements Runnable, Exchange.Owner {
       LoadPlan plan,
       int maxInFlight,
       TlsClient client,
-      SocketAddress remote,
+      InetSocketAddress remote,
       long epoch,
       LaneRecorder recorder,
       LaneWatch watch,
@@ -102,7 +97,6 @@ final class Lane implements Runnable, Exchange.Owner {
     this.epoch = epoch;
     this.limits = plan.limits();
     this.maxInFlight = maxInFlight;
-    this.client = client;
     this.remote = remote;
     this.recorder = recorder;
     this.watch = watch;
@@ -117,6 +111,7 @@ final class Lane implements Runnable, Exchange.Owner {
         EpollIoHandler.newFactory(EVENTS_AT_ONCE, DefaultSelectStrategyFactory.INSTANCE);
     this.sleep = limits.waiting() == LoadPlan.Wait.BUSY ? null : new SleepMeter(clock);
     this.loop = new ManualIoEventLoop(null, sleep == null ? epoll : sleep.around(epoll));
+    this.connector = client.connector(loop, this);
   }
 
   /** Returns the event loop; for tests, which stall it. */
@@ -265,9 +260,8 @@ final class Lane implements Runnable, Exchange.Owner {
     }
     inFlight.add(exchange);
     watch.inFlight(inFlight.size());
-    Attempt attempt = new Attempt(index, planned);
-    exchange.start(attempt, remote);
-    recorder.started(attempt.at(Milestone.STARTED));
+    exchange.start(index, planned, remote);
+    recorder.started(exchange.attempt().at(Milestone.STARTED));
   }
 
   private boolean prepareOne() {
@@ -286,27 +280,19 @@ final class Lane implements Runnable, Exchange.Owner {
   private Exchange prepare() {
     List<InetAddress> sources = limits.sources();
     InetAddress source = sources.isEmpty() ? null : sources.get(sourceTurn++ % sources.size());
-    Exchange exchange = client.prepare(loop, this, source);
-    openSockets++;
-    return exchange;
+    return connector.prepare(source);
   }
 
   @Override
   public void finished(Exchange exchange) {
     inFlight.remove(exchange);
     watch.inFlight(inFlight.size());
-    exchange.noteTcpInfo(tcpInfo);
     try {
       recorder.record(exchange.attempt());
     } catch (RuntimeException e) {
-      // The pipeline that called would swallow it, and the run would go on without this attempt.
+      // The loop that called would swallow it, and the run would go on without this attempt.
       recordingFailure = e;
     }
-  }
-
-  @Override
-  public void released(Exchange exchange) {
-    openSockets--;
   }
 
   /**
@@ -340,13 +326,10 @@ final class Lane implements Runnable, Exchange.Owner {
 
   private void closeLoop() {
     ready.forEach(Exchange::discard);
-    long until = clock.nanos() + CLOSE_NANOS;
-    while (openSockets > 0 && clock.nanos() < until) {
-      loop.run(CHORES_NANOS);
-    }
     loop.shutdownGracefully(0, 0, TimeUnit.NANOSECONDS);
     while (!loop.isTerminated()) {
       loop.runNow();
     }
+    connector.close();
   }
 }

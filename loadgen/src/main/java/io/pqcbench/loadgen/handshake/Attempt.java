@@ -4,7 +4,7 @@ import java.util.Arrays;
 
 /**
  * One arrival and what became of it: the only mutable object of the measurement, confined to the
- * lane that runs it.
+ * lane that runs it, and used for the next arrival once it has been recorded.
  *
  * <p>It cannot be made without its planned instant. All instants are nanoseconds of the run's
  * {@link io.pqcbench.loadgen.schedule.NanoClock}.
@@ -19,15 +19,15 @@ public final class Attempt {
 
   private static final Milestone[] MILESTONES = Milestone.values();
 
-  private final long index;
+  private long index;
   private final long[] at = new long[MILESTONES.length];
 
   Outcome outcome;
-  int detail = NONE;
+  int detail;
   Throwable failure;
-  int group = NONE;
-  int cipherSuite = NONE;
-  int localPort = NONE;
+  int group;
+  int cipherSuite;
+  int localPort;
   long bytesOut;
   long bytesIn;
   long handshakeBytesOut;
@@ -35,7 +35,7 @@ public final class Attempt {
   long bodyBytes;
   int recordsOut;
   int recordsIn;
-  long rttMicros = NONE;
+  long rttMicros;
   long retransmits;
   long lost;
 
@@ -44,9 +44,32 @@ public final class Attempt {
    * @param plannedNanos when it is due on the run's clock
    */
   public Attempt(long index, long plannedNanos) {
+    begin(index, plannedNanos);
+  }
+
+  /**
+   * Forgets everything and becomes another arrival, so that a lane need not allocate one for each.
+   */
+  final void begin(long index, long plannedNanos) {
     this.index = index;
     Arrays.fill(at, UNSET);
     at[0] = plannedNanos;
+    outcome = null;
+    detail = NONE;
+    failure = null;
+    group = NONE;
+    cipherSuite = NONE;
+    localPort = NONE;
+    bytesOut = 0;
+    bytesIn = 0;
+    handshakeBytesOut = 0;
+    handshakeBytesIn = 0;
+    bodyBytes = 0;
+    recordsOut = 0;
+    recordsIn = 0;
+    rttMicros = NONE;
+    retransmits = 0;
+    lost = 0;
   }
 
   /**

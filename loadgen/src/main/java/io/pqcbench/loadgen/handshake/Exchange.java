@@ -1,150 +1,171 @@
 package io.pqcbench.loadgen.handshake;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.Channel;
-import io.netty.channel.ChannelException;
-import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelFutureListener;
-import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.epoll.EpollSocketChannel;
-import io.netty.channel.epoll.EpollTcpInfo;
-import io.netty.handler.codec.http.HttpContent;
-import io.netty.handler.codec.http.HttpObject;
-import io.netty.handler.codec.http.HttpResponse;
-import io.netty.handler.codec.http.LastHttpContent;
-import io.netty.handler.ssl.OpenSslSession;
-import io.netty.handler.ssl.ReferenceCountedOpenSslEngine;
-import io.netty.handler.ssl.SslHandler;
-import io.netty.handler.ssl.SslHandshakeCompletionEvent;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.IoEvent;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoRegistration;
+import io.netty.channel.epoll.EpollIoEvent;
+import io.netty.channel.epoll.EpollIoHandle;
+import io.netty.channel.epoll.EpollIoOps;
+import io.netty.channel.unix.FileDescriptor;
+import io.netty.channel.unix.Socket;
 import io.netty.internal.tcnative.SSL;
-import io.netty.util.ReferenceCountUtil;
 import io.pqcbench.loadgen.schedule.NanoClock;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
-import java.net.SocketAddress;
+import java.security.cert.CertificateException;
+import javax.net.ssl.SSLException;
 
 /**
- * One connection from its preparation to its close: TCP, TLS, one request. It stands behind the TLS
- * handler and the HTTP decoder and drives them, and it decides how the attempt ended.
+ * One connection from its preparation to its close: TCP, TLS, one request. It stands directly
+ * between the system calls and the TLS stack, where it takes the timestamps, counts the bytes and
+ * reads the plaintext part of the handshake, and it decides how the attempt ended.
  *
- * <p>Made before it is due by {@link TlsClient#prepare}; everything happens on its event loop's
- * thread.
+ * <p>Made before it is due by {@link Connector#prepare}, and used again for another connection when
+ * it is closed; everything happens on its event loop's thread.
  */
-public final class Exchange extends ChannelInboundHandlerAdapter implements ChannelFutureListener {
+public final class Exchange implements EpollIoHandle {
 
   /** Who is told how it went; called on the event loop. */
   public interface Owner {
-    /** The attempt has its outcome. Called exactly once for an exchange that was started. */
-    void finished(Exchange exchange);
-
     /**
-     * The socket is closed and its descriptor free. Called once, after {@link #finished} if it was
-     * started.
+     * The attempt has its outcome. Called exactly once for an exchange that was started; what it
+     * holds is valid until the owner prepares another one.
      */
-    void released(Exchange exchange);
+    void finished(Exchange exchange);
   }
 
-  private final NanoClock clock;
-  private final Owner owner;
-  private final Expectation expected;
-  private final ByteBuf request;
-  private final boolean orderlyClose;
-  final WireTap tap;
+  private enum State {
+    CLOSED,
+    READY,
+    CONNECTING,
+    HANDSHAKING,
+    SECURED
+  }
 
-  private Channel channel;
-  private SslHandler tls;
-  private Attempt attempt;
+  /** Linux, include/uapi/linux/eventpoll.h. */
+  private static final int EPOLLIN = 0x1;
+
+  private static final int EPOLLOUT = 0x4;
+  private static final int EPOLLERR = 0x8;
+  private static final int EPOLLHUP = 0x10;
+  private static final int EPOLLRDHUP = 0x2000;
+
+  /** Everything, once, and told at each change: one system call a connection instead of three. */
+  private static final EpollIoOps CHANGES =
+      EpollIoOps.EPOLLIN
+          .with(EpollIoOps.EPOLLOUT)
+          .with(EpollIoOps.EPOLLRDHUP)
+          .with(EpollIoOps.EPOLLET);
+
+  private final Connector shared;
+  private final NanoClock clock;
+  private final Attempt attempt = new Attempt(0, Attempt.UNSET);
+  private final ResponseReader response = new ResponseReader();
+  private final RecordCounter recordsIn = new RecordCounter();
+  private final RecordCounter recordsOut = new RecordCounter();
+
+  /** What the server said in plaintext. */
+  final HelloScanner<ServerHello> server = HelloScanner.ofServer();
+
+  /** What we said ourselves; null unless asked for, because in a run it is the same every time. */
+  final HelloScanner<ClientHello> client;
+
+  private State state = State.CLOSED;
+  private Socket socket;
+  private IoRegistration registration;
+
+  /** BoringSSL's SSL* and the BIO through which its bytes go. */
+  private long ssl;
+
+  private long bio;
   private String negotiatedGroup;
+
+  /** When the last read system call returned. */
+  private long lastReadNanos;
+
+  /** How much of the request has been given to the TLS stack. */
+  private int requestWritten;
+
+  /** What the socket did not take; null for nothing, which is the rule. */
+  private ByteBuf unsent;
 
   /** Neighbours in the lane's list of attempts in flight, oldest first. */
   private Exchange older;
 
   private Exchange newer;
 
-  /**
-   * @param request the encoded request, shared; null to close after the handshake
-   * @param orderlyClose whether to say goodbye (close_notify, FIN) or to let the socket's linger
-   *     option send a reset
-   */
-  Exchange(
-      NanoClock clock,
-      Owner owner,
-      Expectation expected,
-      ByteBuf request,
-      boolean orderlyClose,
-      boolean watchClient) {
-    this.clock = clock;
-    this.owner = owner;
-    this.expected = expected;
-    this.request = request;
-    this.orderlyClose = orderlyClose;
-    this.tap = new WireTap(clock, this, watchClient);
+  Exchange(Connector shared, boolean watchClient) {
+    this.shared = shared;
+    this.clock = shared.clock;
+    this.client = watchClient ? HelloScanner.ofClient() : null;
   }
 
-  void attach(Channel channel, SslHandler tls) {
-    this.channel = channel;
-    this.tls = tls;
+  /** Becomes another connection. */
+  void open(Socket socket, IoEventLoop loop) {
+    this.socket = socket;
+    ssl = shared.context.open();
+    bio = TlsContext.openBio(ssl);
+    server.reset();
+    if (client != null) {
+      client.reset();
+    }
+    response.reset();
+    recordsIn.reset();
+    recordsOut.reset();
+    negotiatedGroup = null;
+    requestWritten = 0;
+    state = State.READY;
+    // Costs no system call: the kernel is told of the socket when it connects.
+    registration = loop.register(this).getNow();
+  }
+
+  @Override
+  public FileDescriptor fd() {
+    return socket;
   }
 
   /**
    * Connects. The only thing that is left to do when an arrival is due.
    *
-   * @param attempt the arrival
+   * @param index of the arrival in the schedule
+   * @param plannedNanos when it was due on the run's clock
    * @param remote a resolved address
    */
-  public void start(Attempt attempt, SocketAddress remote) {
-    this.attempt = attempt;
-    tap.begin(attempt);
+  public void start(long index, long plannedNanos, InetSocketAddress remote) {
+    attempt.begin(index, plannedNanos);
+    state = State.CONNECTING;
     attempt.mark(Milestone.STARTED, clock.nanos());
-    channel.connect(remote).addListener(this);
+    try {
+      socket.connect(remote);
+      registration.submit(CHANGES);
+    } catch (IOException | UncheckedIOException e) {
+      fail(Failures.ofConnect(e), Attempt.NONE, e);
+      return;
+    }
     // The kernel has chosen the port by now; asked for here because a socket that failed has none
     // any more.
-    if (channel.localAddress() instanceof InetSocketAddress local) {
+    InetSocketAddress local = socket.localAddress();
+    if (local != null) {
       attempt.localPort = local.getPort();
     }
   }
 
-  /** Returns the attempt; null until it was started. */
+  /** Returns the attempt that was started last; never null. */
   public Attempt attempt() {
     return attempt;
   }
 
-  /**
-   * Returns the kernel's smoothed round-trip time in microseconds; 0 when the socket is closed
-   * already.
-   */
-  long rttMicros() {
-    EpollTcpInfo info = new EpollTcpInfo();
-    try {
-      ((EpollSocketChannel) channel).tcpInfo(info);
-      return info.rtt();
-    } catch (ChannelException e) {
-      return 0;
-    }
-  }
-
-  /**
-   * Notes what the kernel knows of the connection: round-trip time, segments sent again, segments
-   * lost. One system call, to be made when the attempt has its outcome and the socket is still
-   * open.
-   *
-   * @param info overwritten; a lane keeps one for all its connections
-   */
-  public void noteTcpInfo(EpollTcpInfo info) {
-    if (channel.isOpen()) {
-      ((EpollSocketChannel) channel).tcpInfo(info);
-      attempt.rttMicros = info.rtt();
-      attempt.retransmits = info.totalRetrans();
-      attempt.lost = info.lost();
-    }
-  }
-
-  /**
-   * Returns the group as the TLS stack names it, while the engine lives; null before the handshake
-   * is complete.
-   */
+  /** Returns the group as the TLS stack names it; null before the handshake is complete. */
   String negotiatedGroup() {
     return negotiatedGroup;
+  }
+
+  /** Returns whether the socket is closed and its descriptor free. */
+  public boolean isClosed() {
+    return state == State.CLOSED;
   }
 
   /** Ends the attempt because its time is up, unless it has ended already. */
@@ -165,160 +186,406 @@ public final class Exchange extends ChannelInboundHandlerAdapter implements Chan
 
   /** Closes the connection; for an exchange that was prepared and not needed. */
   public void discard() {
-    tap.abort();
+    release();
   }
 
-  /**
-   * The connect call's result. A success is heard of through the wire tap, which stands nearer to
-   * it.
-   */
+  /** The loop is being destroyed. */
   @Override
-  public void operationComplete(ChannelFuture future) {
-    Throwable cause = future.cause();
-    if (cause != null) {
-      fail(Failures.ofConnect(cause), Attempt.NONE, cause);
+  public void close() {
+    release();
+  }
+
+  @Override
+  public void handle(IoRegistration registration, IoEvent event) {
+    // First of all, because it is the instant at which the client can know.
+    long now = clock.nanos();
+    int ready = ((EpollIoEvent) event).ops().value();
+    try {
+      if (state == State.CONNECTING) {
+        if ((ready & (EPOLLERR | EPOLLHUP)) != 0) {
+          connectFailed();
+          return;
+        }
+        if ((ready & EPOLLOUT) == 0) {
+          return;
+        }
+        connected(now);
+      } else if (unsent != null && (ready & EPOLLOUT) != 0) {
+        resumeSending();
+      }
+      boolean ends = (ready & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+      if ((ready & EPOLLIN) != 0 || ends) {
+        readAll(ends);
+      }
+    } catch (IOException e) {
+      fail(Failures.ofTransport(e), Attempt.NONE, e);
     }
   }
 
-  @Override
-  public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
-    if (event instanceof SslHandshakeCompletionEvent handshake && attempt.outcome == null) {
-      if (handshake.isSuccess()) {
-        secured(ctx);
-      } else {
-        handshakeFailed(handshake.cause());
+  private void connectFailed() {
+    try {
+      socket.finishConnect();
+      fail(Outcome.TCP_REFUSED, Attempt.NONE, null);
+    } catch (IOException e) {
+      fail(Failures.ofConnect(e), Attempt.NONE, e);
+    }
+  }
+
+  private void connected(long now) throws IOException {
+    attempt.mark(Milestone.CONNECTED, now);
+    state = State.HANDSHAKING;
+    sinkTo(shared.out);
+    int code = SSL.doHandshake(ssl);
+    int length = shared.out.size - SSL.bioLengthByteBuffer(bio);
+    SSL.bioClearByteBuffer(bio);
+    if (SSL.getError(ssl, code) != SSL.SSL_ERROR_WANT_READ) {
+      handshakeFailed(stackFailure());
+      return;
+    }
+    count(0, length);
+    // Before the write call, so that on loopback, where the receiver's work is done inside it, that
+    // work is in the flight.
+    attempt.mark(Milestone.HELLO_SENT, clock.nanos());
+    send(length);
+  }
+
+  /**
+   * Reads until the kernel has no more. A read that does not fill the buffer has emptied the
+   * socket, and epoll tells of what comes later (epoll(7), edge-triggered), so the call that would
+   * find nothing is not made.
+   *
+   * @param toTheEnd whether the end of the stream, or an error, is known to be there as well
+   */
+  private void readAll(boolean toTheEnd) throws IOException {
+    Memory in = shared.in;
+    while (state == State.HANDSHAKING || state == State.SECURED) {
+      int length = socket.recvAddress(in.address, 0, in.size);
+      if (length == 0) {
+        return;
+      }
+      if (length < 0) {
+        endOfInput();
+        return;
+      }
+      lastReadNanos = clock.nanos();
+      received(length);
+      if (length < in.size && !toTheEnd) {
+        return;
       }
     }
   }
 
-  private void secured(ChannelHandlerContext ctx) {
-    long now = clock.nanos();
-    attempt.mark(Milestone.SECURED, now);
-    attempt.handshakeBytesIn = attempt.bytesIn;
-    attempt.handshakeBytesOut = attempt.bytesOut;
-    attempt.cipherSuite = tap.server.hello().cipherSuite();
-    attempt.group = tap.server.hello().group();
-    ReferenceCountedOpenSslEngine engine = (ReferenceCountedOpenSslEngine) tls.engine();
-    boolean reused = tap.server.hello().pskSelected() || SSL.isSessionReused(engine.sslPointer());
-    negotiatedGroup = ((OpenSslSession) engine.getSession()).getNamedGroup();
-    Outcome wrong = expected.check(tap.server.hello(), reused, negotiatedGroup);
-    if (wrong != null) {
-      fail(wrong, wrong == Outcome.WRONG_CIPHER ? attempt.cipherSuite : Attempt.NONE, null);
-    } else if (request == null) {
-      succeed(now);
-    } else {
-      tap.requestFollows();
-      ctx.writeAndFlush(request.retainedDuplicate(), ctx.voidPromise());
+  private void received(int length) throws IOException {
+    ByteBuf bytes = shared.in.view(0, length);
+    attempt.bytesIn += length;
+    recordsIn.count(bytes);
+    attempt.recordsIn = recordsIn.records();
+    if (!server.settled()) {
+      server.scan(bytes);
+      if (server.helloComplete() && !attempt.reached(Milestone.HELLO_RECEIVED)) {
+        attempt.mark(Milestone.HELLO_RECEIVED, lastReadNanos);
+      }
+    }
+    sourceFrom(shared.in, 0, length);
+    if (state == State.HANDSHAKING) {
+      shakeHands(length);
+    }
+    if (state == State.SECURED) {
+      readPlaintext();
+    }
+    if (state != State.CLOSED) {
+      SSL.bioClearByteBuffer(bio);
+      flush();
     }
   }
 
-  private void handshakeFailed(Throwable cause) {
-    if (tap.server.notTls()) {
-      fail(Outcome.TLS_ERROR, Attempt.NONE, new NotTlsException(tap.server.firstBytes()));
-    } else if (tap.server.alertDescription() >= 0) {
-      fail(Outcome.TLS_ALERT, tap.server.alertDescription(), cause);
-    } else if (!channel.isActive() && Failures.alertOf(cause) == Attempt.NONE) {
-      fail(Outcome.CLOSED_EARLY, Attempt.NONE, cause);
+  private void shakeHands(int length) throws IOException {
+    while (true) {
+      int code = SSL.doHandshake(ssl);
+      if (code > 0) {
+        secured(length);
+        return;
+      }
+      int error = SSL.getError(ssl, code);
+      if (error == SSL.SSL_ERROR_WANT_READ) {
+        return;
+      }
+      if (error != SSL.SSL_ERROR_WANT_WRITE) {
+        handshakeFailed(stackFailure());
+        return;
+      }
+      // The BIO is full of what the stack wants to send before it reads on.
+      int left = SSL.bioLengthByteBuffer(bio);
+      flush();
+      sourceFrom(shared.in, length - left, left);
+    }
+  }
+
+  /**
+   * The handshake is complete on our side; our last flight is written, but not sent yet, so that it
+   * goes out together with the request.
+   */
+  private void secured(int length) throws IOException {
+    long now = clock.nanos();
+    attempt.mark(Milestone.SECURED, now);
+    int left = SSL.bioLengthByteBuffer(bio);
+    sinkTo(shared.out);
+    int flight = SSL.bioFlushByteBuffer(bio);
+    count(0, flight);
+    attempt.handshakeBytesIn = attempt.bytesIn;
+    attempt.handshakeBytesOut = attempt.bytesOut;
+    ServerHello hello = server.hello();
+    attempt.cipherSuite = hello.cipherSuite();
+    attempt.group = hello.group();
+    negotiatedGroup = groupName();
+    boolean reused = hello.pskSelected() || SSL.isSessionReused(ssl);
+    Outcome wrong = shared.expected.check(hello, reused, negotiatedGroup);
+    state = State.SECURED;
+    if (wrong != null) {
+      SSL.bioClearByteBuffer(bio);
+      fail(wrong, wrong == Outcome.WRONG_CIPHER ? attempt.cipherSuite : Attempt.NONE, null);
+    } else if (shared.request == null) {
+      SSL.bioClearByteBuffer(bio);
+      send(flight);
+      succeed(now);
+    } else {
+      writeRequest(flight);
+      sourceFrom(shared.in, length - left, left);
+    }
+  }
+
+  private String groupName() {
+    try {
+      return SSL.getGroupName(ssl);
+    } catch (Exception e) {
+      throw new IllegalStateException("BoringSSL does not say which group it uses", e);
+    }
+  }
+
+  /**
+   * Encrypts the request and sends it, as far as the socket takes it.
+   *
+   * @param before bytes that are in the buffer already and go out first
+   */
+  private void writeRequest(int before) throws IOException {
+    Memory request = shared.request;
+    int counted = before;
+    while (requestWritten < request.size && unsent == null) {
+      int wrote =
+          SSL.writeToSSL(ssl, request.address + requestWritten, request.size - requestWritten);
+      int length = shared.out.size - SSL.bioLengthByteBuffer(bio);
+      SSL.bioClearByteBuffer(bio);
+      if (wrote > 0) {
+        requestWritten += wrote;
+      } else if (SSL.getError(ssl, wrote) != SSL.SSL_ERROR_WANT_WRITE) {
+        Exception failure = stackFailure();
+        fail(Failures.ofHandshake(failure), Failures.alertOf(failure), failure);
+        return;
+      }
+      count(counted, length);
+      if (!attempt.reached(Milestone.REQUEST_SENT)) {
+        attempt.mark(Milestone.REQUEST_SENT, clock.nanos());
+      }
+      send(length);
+      counted = 0;
+      sinkTo(shared.out);
+    }
+  }
+
+  private void readPlaintext() {
+    Memory plaintext = shared.plaintext;
+    while (state == State.SECURED) {
+      int length = SSL.readFromSSL(ssl, plaintext.address, plaintext.size);
+      if (length > 0) {
+        readResponse(plaintext.view(0, length));
+        continue;
+      }
+      int error = SSL.getError(ssl, length);
+      if (error == SSL.SSL_ERROR_WANT_READ || error == SSL.SSL_ERROR_WANT_WRITE) {
+        return;
+      }
+      if (error == SSL.SSL_ERROR_ZERO_RETURN) {
+        endOfInput();
+      } else {
+        Exception failure = stackFailure();
+        fail(Failures.ofHandshake(failure), Failures.alertOf(failure), failure);
+      }
+    }
+  }
+
+  private void readResponse(ByteBuf bytes) {
+    if (!attempt.reached(Milestone.FIRST_BYTE)) {
+      // One read may hold the end of the handshake and the first data, which then came before the
+      // request.
+      attempt.mark(
+          Milestone.FIRST_BYTE, Math.max(lastReadNanos, attempt.at(Milestone.REQUEST_SENT)));
+    }
+    response.read(bytes);
+    attempt.detail = response.status();
+    attempt.bodyBytes = response.bodyBytes();
+    if (response.failure() != null) {
+      fail(Outcome.HTTP_ERROR, Attempt.NONE, new IOException(response.failure()));
+    } else if (response.complete()) {
+      responseComplete();
+    }
+  }
+
+  private void responseComplete() {
+    if (attempt.detail < 400) {
+      succeed(clock.nanos());
+    } else {
+      fail(Outcome.HTTP_ERROR, attempt.detail, null);
+    }
+  }
+
+  /** The server has closed its side, in TLS or in TCP. */
+  private void endOfInput() {
+    if (state == State.SECURED && response.endOfInput()) {
+      responseComplete();
+    } else if (server.notTls()) {
+      fail(Outcome.TLS_ERROR, Attempt.NONE, new NotTlsException(server.firstBytes()));
+    } else {
+      fail(Outcome.CLOSED_EARLY, Attempt.NONE, null);
+    }
+  }
+
+  private void handshakeFailed(Exception cause) throws IOException {
+    SSL.bioClearByteBuffer(bio);
+    // The alert that tells the server why.
+    flush();
+    if (server.notTls()) {
+      fail(Outcome.TLS_ERROR, Attempt.NONE, new NotTlsException(server.firstBytes()));
+    } else if (server.alertDescription() >= 0) {
+      fail(Outcome.TLS_ALERT, server.alertDescription(), cause);
     } else {
       fail(Failures.ofHandshake(cause), Failures.alertOf(cause), cause);
     }
   }
 
-  @Override
-  public void channelRead(ChannelHandlerContext ctx, Object message) {
-    try {
-      if (attempt.outcome == null && message instanceof HttpObject part) {
-        received(part);
-      }
-    } finally {
-      ReferenceCountUtil.release(message);
-    }
-  }
-
-  private void received(HttpObject part) {
-    if (part.decoderResult().isFailure()) {
-      fail(Outcome.HTTP_ERROR, Attempt.NONE, part.decoderResult().cause());
-      return;
-    }
-    if (part instanceof HttpResponse response) {
-      attempt.detail = response.status().code();
-    }
-    if (part instanceof HttpContent content) {
-      attempt.bodyBytes += content.content().readableBytes();
-    }
-    // An informational response (RFC 9110, 15.2) announces another one.
-    if (part instanceof LastHttpContent && attempt.detail >= 200) {
-      if (attempt.detail < 400) {
-        succeed(clock.nanos());
-      } else {
-        fail(Outcome.HTTP_ERROR, attempt.detail, null);
-      }
-    }
-  }
-
-  /** The first plaintext byte of the response was read with the last system call. */
-  void firstByte() {
-    if (!attempt.reached(Milestone.FIRST_BYTE) && attempt.reached(Milestone.REQUEST_SENT)) {
-      // One read may hold the end of the handshake and the first data, which then came before the
-      // request.
-      attempt.mark(
-          Milestone.FIRST_BYTE, Math.max(tap.lastReadNanos, attempt.at(Milestone.REQUEST_SENT)));
-    }
-  }
-
-  void transportFailed(Throwable cause) {
-    if (attempt != null) {
-      fail(Failures.ofTransport(cause), Attempt.NONE, cause);
-    }
-  }
-
-  void closedByPeer() {
-    if (attempt != null) {
-      if (tap.server.notTls()) {
-        fail(Outcome.TLS_ERROR, Attempt.NONE, new NotTlsException(tap.server.firstBytes()));
-      } else {
-        fail(Outcome.CLOSED_EARLY, Attempt.NONE, null);
-      }
-    }
-  }
-
-  /** What a handler behind the tap threw: the TLS stack after the handshake, or the decoder. */
-  @Override
-  public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-    if (attempt != null && attempt.outcome == null) {
-      if (attempt.reached(Milestone.SECURED)) {
-        fail(Failures.ofHandshake(cause), Failures.alertOf(cause), cause);
-      } else {
-        handshakeFailed(cause);
-      }
-    }
-  }
-
-  @Override
-  public void handlerRemoved(ChannelHandlerContext ctx) {
-    owner.released(this);
+  /** What the last call into the TLS stack complained of. */
+  private Exception stackFailure() {
+    CertificateException refusal = shared.trust.takeRefusal(ssl);
+    int error = SSL.getLastErrorNumber();
+    SSL.clearError();
+    return refusal != null ? refusal : new SSLException(SSL.getErrorString(error));
   }
 
   private void succeed(long now) {
     attempt.mark(Milestone.DONE, now);
     attempt.outcome = Outcome.SUCCESS;
-    owner.finished(this);
-    if (orderlyClose) {
-      channel.close();
-    } else {
-      // Without a request the client's Finished has been written, but not sent yet.
-      tap.flushNow();
-      tap.abort();
+    finish();
+    if (shared.orderlyClose) {
+      sayGoodbye();
     }
+    release();
   }
 
   private void fail(Outcome outcome, int detail, Throwable cause) {
-    if (attempt.outcome == null) {
+    if (state != State.CLOSED && attempt.outcome == null) {
       attempt.outcome = outcome;
       attempt.detail = detail;
       attempt.failure = cause;
-      owner.finished(this);
-      tap.abort();
+      finish();
+      release();
+    }
+  }
+
+  private void finish() {
+    TcpInfo.note(socket, shared.tcpInfo.bytes, attempt);
+    shared.owner.finished(this);
+  }
+
+  /** Sends a close_notify; without waiting for the server's, as RFC 8446, section 6.1 allows. */
+  private void sayGoodbye() {
+    SSL.bioClearByteBuffer(bio);
+    SSL.shutdownSSL(ssl);
+    try {
+      send(drain());
+    } catch (IOException e) {
+      // The server was faster: there is nobody to say it to.
+      return;
+    }
+  }
+
+  private void release() {
+    if (state == State.CLOSED) {
+      return;
+    }
+    state = State.CLOSED;
+    SSL.freeSSL(ssl);
+    // Closed first: the kernel then forgets the registration by itself.
+    Connector.close(socket);
+    registration.cancel();
+    if (unsent != null) {
+      unsent.release();
+      unsent = null;
+    }
+    shared.recycle(this);
+  }
+
+  private void sinkTo(Memory out) {
+    SSL.bioSetByteBuffer(bio, out.address, out.size, true);
+  }
+
+  private void sourceFrom(Memory in, int from, int length) {
+    SSL.bioSetByteBuffer(bio, in.address + from, length, false);
+  }
+
+  /** Sends what the TLS stack has written while it was reading. */
+  private void flush() throws IOException {
+    while (SSL.bioLengthNonApplication(bio) > 0) {
+      int length = drain();
+      count(0, length);
+      send(length);
+    }
+  }
+
+  private int drain() {
+    sinkTo(shared.out);
+    int length = SSL.bioFlushByteBuffer(bio);
+    SSL.bioClearByteBuffer(bio);
+    return length;
+  }
+
+  /** Counts bytes that are about to be sent. */
+  private void count(int from, int to) {
+    ByteBuf bytes = shared.out.view(from, to);
+    attempt.bytesOut += to - from;
+    recordsOut.count(bytes);
+    attempt.recordsOut = recordsOut.records();
+    if (client != null) {
+      client.scan(bytes);
+    }
+  }
+
+  private void send(int length) throws IOException {
+    int sent = 0;
+    if (unsent == null) {
+      sent = socket.sendAddress(shared.out.address, 0, length);
+      if (sent == length) {
+        return;
+      }
+      unsent = Unpooled.directBuffer(length - sent);
+    }
+    unsent.writeBytes(shared.out.view(sent, length));
+  }
+
+  private void resumeSending() throws IOException {
+    int from = unsent.readerIndex();
+    int length = unsent.readableBytes();
+    int sent = socket.send(unsent.nioBuffer(from, length), 0, length);
+    unsent.skipBytes(sent);
+    if (unsent.isReadable()) {
+      return;
+    }
+    unsent.release();
+    unsent = null;
+    if (state == State.SECURED && shared.request != null) {
+      sinkTo(shared.out);
+      writeRequest(0);
+      if (state != State.CLOSED) {
+        SSL.bioClearByteBuffer(bio);
+      }
     }
   }
 

@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import javax.net.ssl.SSLException;
-import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
  * One real exchange before the load: finds out whether the target can be measured, and describes
@@ -62,9 +61,9 @@ public final class Preflight {
     return describe(addresses, address, probe, trust);
   }
 
-  private X509ExtendedTrustManager verifier() throws PreflightException {
+  private ServerTrust.ChainVerifier verifier() throws PreflightException {
     try {
-      return ServerTrust.verifier(plan.tls().cacert());
+      return ServerTrust.verifier(plan);
     } catch (CertificateException e) {
       throw new PreflightException(e.getMessage(), e);
     }
@@ -78,52 +77,34 @@ public final class Preflight {
     }
   }
 
-  /** One connection, driven by this thread. */
-  private static final class Probe implements Exchange.Owner {
-    Exchange exchange;
-    boolean finished;
-    boolean released;
-    long rttMicros;
-    boolean sessionKept;
-
-    @Override
-    public void finished(Exchange done) {
-      finished = true;
-      rttMicros = done.rttMicros();
-    }
-
-    @Override
-    public void released(Exchange done) {
-      released = true;
-    }
-  }
+  /**
+   * One connection, driven by this thread.
+   *
+   * @param sessionKept whether the server issued a session
+   */
+  private record Probe(Exchange exchange, boolean sessionKept) {}
 
   private Probe probe(InetSocketAddress address, List<NamedGroup> groups, ServerTrust.Probe trust)
       throws PreflightException {
     ManualIoEventLoop loop =
         new ManualIoEventLoop(Thread.currentThread(), EpollIoHandler.newFactory());
-    Probe probe = new Probe();
     try (TlsClient client =
-        new TlsClient(plan, groups, trust, Expectation.ANYTHING, true, true, clock)) {
+            new TlsClient(plan, groups, trust, Expectation.ANYTHING, true, true, clock);
+        Connector connector = client.connector(loop, finished -> {})) {
       List<InetAddress> sources = plan.limits().sources();
-      probe.exchange = client.prepare(loop, probe, sources.isEmpty() ? null : sources.get(0));
+      Exchange exchange = connector.prepare(sources.isEmpty() ? null : sources.get(0));
       long begin = clock.nanos();
-      probe.exchange.start(new Attempt(0, begin), address);
-      while (!probe.released) {
+      exchange.start(0, begin, address);
+      while (!exchange.isClosed()) {
         loop.run(10_000_000L);
         long age = clock.nanos() - begin;
-        Attempt attempt = probe.exchange.attempt();
-        boolean connecting = !attempt.reached(Milestone.CONNECTED);
-        if (!probe.finished
-            && age
-                > (connecting
-                    ? plan.limits().connectTimeoutNanos()
-                    : plan.limits().timeoutNanos())) {
-          probe.exchange.expire();
+        boolean connecting = !exchange.attempt().reached(Milestone.CONNECTED);
+        if (age
+            > (connecting ? plan.limits().connectTimeoutNanos() : plan.limits().timeoutNanos())) {
+          exchange.expire();
         }
       }
-      probe.sessionKept = client.sessions().getIds().hasMoreElements();
-      return probe;
+      return new Probe(exchange, client.sessionIssued());
     } catch (SSLException e) {
       throw new PreflightException(e.getMessage(), e);
     } catch (ChannelException e) {
@@ -259,8 +240,8 @@ public final class Preflight {
       InetAddress[] addresses, InetSocketAddress address, Probe probe, ServerTrust.Probe trust)
       throws PreflightException {
     Attempt attempt = probe.exchange.attempt();
-    ServerHello server = probe.exchange.tap.server.hello();
-    ClientHello client = probe.exchange.tap.client.hello();
+    ServerHello server = probe.exchange.server.hello();
+    ClientHello client = probe.exchange.client.hello();
     List<String> shares = new ArrayList<>();
     for (int i = 0; i < client.keyShares(); i++) {
       shares.add(NamedGroup.nameOf(client.keyShareGroup(i)) + ":" + client.keyShareLength(i));
@@ -272,7 +253,7 @@ public final class Preflight {
         probe.exchange.negotiatedGroup(),
         CipherSuites.name(attempt.cipherSuite()),
         shares,
-        probe.exchange.tap.client.recordBytes(),
+        probe.exchange.client.recordBytes(),
         server.keyShareBytes(),
         server.helloRetryRequests() > 0,
         certificate(trust),
@@ -283,7 +264,7 @@ public final class Preflight {
         attempt.handshakeBytesIn(),
         attempt.bytesOut(),
         attempt.bytesIn(),
-        probe.rttMicros,
+        attempt.rttMicros(),
         attempt.nanos(Phase.HANDSHAKE) / 1e3,
         trust.chain[0]);
   }

@@ -21,6 +21,13 @@ final class RecordCounter {
     return records;
   }
 
+  /** Forgets everything, for the next connection. */
+  void reset() {
+    headerBytes = 0;
+    left = 0;
+    records = 0;
+  }
+
   /** Looks at the next bytes; moves no index. */
   void count(ByteBuf bytes) {
     int at = bytes.readerIndex();

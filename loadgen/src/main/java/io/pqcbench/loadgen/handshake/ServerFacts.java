@@ -89,11 +89,10 @@ public record ServerFacts(
     return new Target(address.getAddress().getHostAddress(), address.getPort(), "/").authority();
   }
 
-  ServerTrust trust(LoadPlan.TlsOffer offer) throws SSLException {
+  ServerTrust trust(LoadPlan plan) throws SSLException {
     try {
       return switch (certificate.trust()) {
-        case "verified" ->
-            new ServerTrust.Known(leaf.getEncoded(), ServerTrust.verifier(offer.cacert()));
+        case "verified" -> new ServerTrust.Known(leaf.getEncoded(), ServerTrust.verifier(plan));
         case "pinned" -> new ServerTrust.Known(leaf.getEncoded(), null);
         default -> new ServerTrust.Blind();
       };

@@ -1,8 +1,10 @@
 package io.pqcbench.loadgen.handshake;
 
+import io.netty.internal.tcnative.CertificateVerifier;
+import io.pqcbench.loadgen.plan.LoadPlan;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -13,54 +15,74 @@ import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import javax.net.ssl.SSLEngine;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
-import javax.net.ssl.X509ExtendedTrustManager;
+import javax.net.ssl.X509TrustManager;
+import org.bouncycastle.est.jcajce.JsseDefaultHostnameAuthorizer;
 
 /**
  * Decides on the server's certificate. The TLS stack checks the handshake's signature against that
  * certificate in any case; this class only says whether it is one that is wanted.
+ *
+ * <p>The TLS stack calls it in the middle of a handshake, on the thread of the lane.
  */
-abstract class ServerTrust extends X509ExtendedTrustManager {
+abstract class ServerTrust extends CertificateVerifier {
 
-  private static final X509Certificate[] NO_ISSUERS = {};
+  /** Why certificates were refused, by the connection's SSL*, until somebody asks. */
+  private final Map<Long, CertificateException> refusals = new ConcurrentHashMap<>();
 
   private ServerTrust() {}
 
+  @Override
+  public final int verify(long ssl, byte[][] chain, String authType) {
+    try {
+      check(chain, authType);
+      return X509_V_OK;
+    } catch (CertificateException e) {
+      refusals.put(ssl, e);
+      return X509_V_ERR_CERT_REJECTED;
+    }
+  }
+
   /**
-   * Returns whether a chain must have been issued for the host's name, which the TLS stack then
-   * provides.
+   * Looks at a chain.
+   *
+   * @param chain DER bytes, leaf first; never empty
+   * @param authType what the TLS stack calls the key exchange
+   * @throws CertificateException when the leaf is not wanted
    */
-  abstract boolean checksHostName();
+  abstract void check(byte[][] chain, String authType) throws CertificateException;
+
+  /** Returns why a connection's certificate was refused, once; null if it was not. */
+  final CertificateException takeRefusal(long ssl) {
+    return refusals.isEmpty() ? null : refusals.remove(ssl);
+  }
 
   /**
    * Accepts any chain and keeps it, with what {@code verifier} says of it: for the preflight. Used
    * by one connection at a time.
    */
   static final class Probe extends ServerTrust {
-    private final X509ExtendedTrustManager verifier;
+    private final ChainVerifier verifier;
     X509Certificate[] chain;
 
     /** Why the chain does not verify; null when it does. */
     CertificateException complaint;
 
-    Probe(X509ExtendedTrustManager verifier) {
+    Probe(ChainVerifier verifier) {
       this.verifier = verifier;
     }
 
     @Override
-    boolean checksHostName() {
-      return true;
-    }
-
-    @Override
-    public void checkServerTrusted(X509Certificate[] presented, String authType, SSLEngine engine) {
-      chain = presented;
+    void check(byte[][] presented, String authType) throws CertificateException {
+      chain = parse(presented);
       complaint = null;
       try {
-        verify(verifier, presented, authType, engine);
+        verifier.verify(chain, authType);
       } catch (CertificateException e) {
         complaint = e;
       }
@@ -72,7 +94,7 @@ abstract class ServerTrust extends X509ExtendedTrustManager {
    * certification path is built in the measured time. Thread-safe: one instance serves all lanes.
    */
   static final class Known extends ServerTrust {
-    private final X509ExtendedTrustManager verifier;
+    private final ChainVerifier verifier;
     private final CopyOnWriteArrayList<byte[]> accepted;
 
     /**
@@ -80,46 +102,35 @@ abstract class ServerTrust extends X509ExtendedTrustManager {
      * @param verifier for a leaf that is not the known one, as when a fleet serves several; null to
      *     refuse it
      */
-    Known(byte[] leaf, X509ExtendedTrustManager verifier) {
+    Known(byte[] leaf, ChainVerifier verifier) {
       this.accepted = new CopyOnWriteArrayList<>(new byte[][] {leaf});
       this.verifier = verifier;
     }
 
     @Override
-    boolean checksHostName() {
-      return verifier != null;
-    }
-
-    @Override
-    public void checkServerTrusted(X509Certificate[] chain, String authType, SSLEngine engine)
-        throws CertificateException {
-      byte[] leaf = chain[0].getEncoded();
-      for (byte[] known : accepted) {
-        if (Arrays.equals(known, leaf)) {
+    void check(byte[][] presented, String authType) throws CertificateException {
+      for (int i = 0; i < accepted.size(); i++) {
+        if (Arrays.equals(accepted.get(i), presented[0])) {
           return;
         }
       }
+      X509Certificate[] chain = parse(presented);
       if (verifier == null) {
         throw new CertificateChangedException(chain[0], null);
       }
       try {
-        verify(verifier, chain, authType, engine);
+        verifier.verify(chain, authType);
       } catch (CertificateException e) {
         throw new CertificateChangedException(chain[0], e);
       }
-      accepted.addIfAbsent(leaf);
+      accepted.addIfAbsent(presented[0]);
     }
   }
 
   /** Accepts anything. */
   static final class Blind extends ServerTrust {
     @Override
-    boolean checksHostName() {
-      return false;
-    }
-
-    @Override
-    public void checkServerTrusted(X509Certificate[] chain, String authType, SSLEngine engine) {}
+    void check(byte[][] presented, String authType) {}
   }
 
   /** The server presented a certificate that is neither known nor verifiable. */
@@ -134,22 +145,53 @@ abstract class ServerTrust extends X509ExtendedTrustManager {
     }
   }
 
-  private static void verify(
-      X509ExtendedTrustManager verifier, X509Certificate[] chain, String authType, SSLEngine engine)
-      throws CertificateException {
-    verifier.checkServerTrusted(chain, authType, engine);
-    // The JDK does not look at the dates of a leaf that is itself a trusted root, as the
-    // self-signed certificates of benchmark servers are.
-    chain[0].checkValidity();
+  private static X509Certificate[] parse(byte[][] chain) throws CertificateException {
+    CertificateFactory factory = CertificateFactory.getInstance("X.509");
+    X509Certificate[] parsed = new X509Certificate[chain.length];
+    for (int i = 0; i < chain.length; i++) {
+      parsed[i] = (X509Certificate) factory.generateCertificate(new ByteArrayInputStream(chain[i]));
+    }
+    return parsed;
+  }
+
+  /**
+   * Verifies chains up to a trusted root, and that the leaf was issued for a host.
+   *
+   * @param roots who is trusted
+   * @param host name or address
+   */
+  record ChainVerifier(X509TrustManager roots, String host) {
+
+    void verify(X509Certificate[] chain, String authType) throws CertificateException {
+      roots.checkServerTrusted(chain, authType);
+      // The JDK does not look at the dates of a leaf that is itself a trusted root, as the
+      // self-signed certificates of benchmark servers are.
+      chain[0].checkValidity();
+      try {
+        if (new JsseDefaultHostnameAuthorizer(Set.of()).verify(host, chain[0])) {
+          return;
+        }
+      } catch (IOException e) {
+        throw new CertificateException("its names cannot be read: " + e.getMessage(), e);
+      }
+      throw new CertificateException("it was not issued for the host: host=" + host);
+    }
   }
 
   /**
    * Returns a verifier of chains and host names.
    *
-   * @param cacert PEM file of trusted roots; null for the system's
+   * @param plan names the host, and the PEM file of trusted roots; without one the system's are
+   *     taken
    * @throws CertificateException when the file cannot be read or holds no certificate
    */
-  static X509ExtendedTrustManager verifier(Path cacert) throws CertificateException {
+  static ChainVerifier verifier(LoadPlan plan) throws CertificateException {
+    String name = plan.tls().sni();
+    return new ChainVerifier(
+        roots(plan.tls().cacert()), name == null ? plan.target().host() : name);
+  }
+
+  private static X509TrustManager roots(Path cacert) throws CertificateException {
     try {
       KeyStore roots = null;
       if (cacert != null) {
@@ -164,8 +206,8 @@ abstract class ServerTrust extends X509ExtendedTrustManager {
           TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
       factory.init(roots);
       for (TrustManager manager : factory.getTrustManagers()) {
-        if (manager instanceof X509ExtendedTrustManager verifier) {
-          return verifier;
+        if (manager instanceof X509TrustManager x509) {
+          return x509;
         }
       }
       throw new CertificateException("this JDK has no X.509 trust manager");
@@ -189,44 +231,5 @@ abstract class ServerTrust extends X509ExtendedTrustManager {
       throw new CertificateException(
           "--cacert cannot be read: cacert=" + cacert + " (" + e + ")", e);
     }
-  }
-
-  @Override
-  public abstract void checkServerTrusted(
-      X509Certificate[] chain, String authType, SSLEngine engine) throws CertificateException;
-
-  @Override
-  public void checkServerTrusted(X509Certificate[] chain, String authType)
-      throws CertificateException {
-    checkServerTrusted(chain, authType, (SSLEngine) null);
-  }
-
-  @Override
-  public void checkServerTrusted(X509Certificate[] chain, String authType, Socket socket)
-      throws CertificateException {
-    checkServerTrusted(chain, authType, (SSLEngine) null);
-  }
-
-  @Override
-  public void checkClientTrusted(X509Certificate[] chain, String authType, Socket socket)
-      throws CertificateException {
-    checkClientTrusted(chain, authType);
-  }
-
-  @Override
-  public void checkClientTrusted(X509Certificate[] chain, String authType, SSLEngine engine)
-      throws CertificateException {
-    checkClientTrusted(chain, authType);
-  }
-
-  @Override
-  public void checkClientTrusted(X509Certificate[] chain, String authType)
-      throws CertificateException {
-    throw new CertificateException("this is a client");
-  }
-
-  @Override
-  public X509Certificate[] getAcceptedIssuers() {
-    return NO_ISSUERS;
   }
 }

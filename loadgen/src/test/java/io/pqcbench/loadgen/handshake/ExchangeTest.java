@@ -65,7 +65,7 @@ class ExchangeTest {
             OneShot.blind(Plans.to(server.address().getPort()).groups(NamedGroup.X25519).plan())) {
       Attempt attempt = shot.run();
 
-      assertThat(shot.exchange.tap.client.recordBytes()).isEqualTo(198);
+      assertThat(shot.exchange.client.recordBytes()).isEqualTo(198);
       assertThat(attempt.group()).isEqualTo(NamedGroup.X25519.codePoint());
       assertThat(attempt.handshakeBytesOut()).isEqualTo(198 + finished(attempt));
     }
@@ -77,8 +77,8 @@ class ExchangeTest {
         OneShot shot = OneShot.blind(Plans.to(server.address().getPort()).plan())) {
       Attempt attempt = shot.run();
 
-      ClientHello hello = shot.exchange.tap.client.hello();
-      assertThat(shot.exchange.tap.client.recordBytes()).isEqualTo(1382);
+      ClientHello hello = shot.exchange.client.hello();
+      assertThat(shot.exchange.client.recordBytes()).isEqualTo(1382);
       assertThat(hello.keyShares()).isEqualTo(1);
       assertThat(hello.keyShareGroup(0)).isEqualTo(0x11EC);
       assertThat(hello.keyShareLength(0)).isEqualTo(1216);
@@ -119,8 +119,8 @@ class ExchangeTest {
                     .plan())) {
       shot.run();
 
-      assertThat(shot.exchange.tap.client.hello().keyShares()).isEqualTo(2);
-      assertThat(shot.exchange.tap.client.recordBytes()).isEqualTo(1420);
+      assertThat(shot.exchange.client.hello().keyShares()).isEqualTo(2);
+      assertThat(shot.exchange.client.recordBytes()).isEqualTo(1420);
     }
   }
 
@@ -186,8 +186,8 @@ class ExchangeTest {
         OneShot shot = OneShot.blind(Plans.to(server.address().getPort()).plan())) {
       for (int i = 0; i < 3; i++) {
         assertThat(shot.run().outcome()).isEqualTo(Outcome.SUCCESS);
-        assertThat(shot.exchange.tap.client.hello().pskOffered()).isFalse();
-        assertThat(shot.exchange.tap.server.hello().pskSelected()).isFalse();
+        assertThat(shot.exchange.client.hello().pskOffered()).isFalse();
+        assertThat(shot.exchange.server.hello().pskSelected()).isFalse();
       }
     }
   }

@@ -15,11 +15,13 @@ final class OneShot implements AutoCloseable {
   private final TlsClient client;
   private final ManualIoEventLoop loop =
       new ManualIoEventLoop(Thread.currentThread(), EpollIoHandler.newFactory());
+  private final Connector connector;
   Exchange exchange;
 
   OneShot(LoadPlan plan, TlsClient client) {
     this.plan = plan;
     this.client = client;
+    this.connector = client.connector(loop, finished -> {});
   }
 
   /** A client that expects what a preflight finds now. */
@@ -43,36 +45,24 @@ final class OneShot implements AutoCloseable {
   }
 
   Attempt run() {
-    boolean[] released = new boolean[1];
     exchange =
-        client.prepare(
-            loop,
-            new Exchange.Owner() {
-              @Override
-              public void finished(Exchange done) {}
-
-              @Override
-              public void released(Exchange done) {
-                released[0] = true;
-              }
-            },
+        connector.prepare(
             plan.limits().sources().isEmpty() ? null : plan.limits().sources().get(0));
     long begin = NanoClock.SYSTEM.nanos();
-    Attempt attempt = new Attempt(0, begin);
     exchange.start(
-        attempt, new InetSocketAddress(InetAddress.getLoopbackAddress(), plan.target().port()));
-    while (!released[0]) {
+        0, begin, new InetSocketAddress(InetAddress.getLoopbackAddress(), plan.target().port()));
+    while (!exchange.isClosed()) {
       loop.run(5_000_000L);
-      if (attempt.outcome() == null
-          && NanoClock.SYSTEM.nanos() - begin > plan.limits().timeoutNanos()) {
+      if (NanoClock.SYSTEM.nanos() - begin > plan.limits().timeoutNanos()) {
         exchange.expire();
       }
     }
-    return attempt;
+    return exchange.attempt();
   }
 
   @Override
   public void close() {
+    connector.close();
     client.close();
     loop.shutdownGracefully(0, 0, TimeUnit.NANOSECONDS);
     while (!loop.isTerminated()) {

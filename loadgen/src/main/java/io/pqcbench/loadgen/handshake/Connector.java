@@ -1,0 +1,132 @@
+package io.pqcbench.loadgen.handshake;
+
+import io.netty.channel.ChannelException;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.unix.Socket;
+import io.pqcbench.loadgen.schedule.NanoClock;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+
+/**
+ * Makes the connections of one lane ready to be started: socket and TLS state exist before the
+ * arrival is due, so that none of their cost is in a latency. The objects of connections that are
+ * over are used again.
+ *
+ * <p>It also holds the buffers through which all of the lane's bytes go: an event is handled to its
+ * end before the next one, so one of each is enough. Confined to its loop's thread.
+ */
+public final class Connector implements AutoCloseable {
+
+  /** More than the longest TLS record (RFC 8446, section 5.2: 2^14 + 256, and its header). */
+  private static final int BUFFER_BYTES = 32_768;
+
+  private static final int PLAINTEXT_BYTES = 1 << 14;
+
+  /** Linux, include/uapi/linux/in.h. */
+  private static final int IPPROTO_IP = 0;
+
+  private static final int IP_BIND_ADDRESS_NO_PORT = 24;
+
+  final TlsContext context;
+  final ServerTrust trust;
+  final Expectation expected;
+  final NanoClock clock;
+  final Exchange.Owner owner;
+  final boolean orderlyClose;
+  final Memory in = new Memory(BUFFER_BYTES);
+  final Memory out = new Memory(BUFFER_BYTES);
+  final Memory plaintext = new Memory(PLAINTEXT_BYTES);
+  final Memory tcpInfo = new Memory(TcpInfo.BYTES);
+
+  /** The request; null for none. */
+  final Memory request;
+
+  private final boolean watchClient;
+  private final IoEventLoop loop;
+  private final ArrayDeque<Exchange> idle = new ArrayDeque<>();
+
+  Connector(
+      TlsContext context,
+      ServerTrust trust,
+      Expectation expected,
+      byte[] request,
+      boolean orderlyClose,
+      boolean watchClient,
+      NanoClock clock,
+      IoEventLoop loop,
+      Exchange.Owner owner) {
+    this.context = context;
+    this.trust = trust;
+    this.expected = expected;
+    this.request = request == null ? null : new Memory(request);
+    this.orderlyClose = orderlyClose;
+    this.watchClient = watchClient;
+    this.clock = clock;
+    this.loop = loop;
+    this.owner = owner;
+  }
+
+  /**
+   * Opens a socket and makes the TLS state of a connection.
+   *
+   * @param source local address to connect from; null to let the kernel choose
+   * @return an exchange that waits for {@link Exchange#start} or {@link Exchange#discard}
+   * @throws ChannelException when no socket can be had; see {@link TlsClient#isOutOfDescriptors}
+   */
+  public Exchange prepare(InetAddress source) {
+    Socket socket = Socket.newSocketStream();
+    try {
+      // All that is sent at once is written at once; what is written next must not wait.
+      socket.setTcpNoDelay(true);
+      if (!orderlyClose) {
+        socket.setSoLinger(0);
+      }
+      if (source != null) {
+        // Lets the kernel choose the port in connect, where it knows the destination and can share
+        // ports between them.
+        socket.setIntOpt(IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+        socket.bind(new InetSocketAddress(source, 0));
+      }
+    } catch (IOException e) {
+      close(socket);
+      throw new ChannelException(
+          "cannot prepare a socket"
+              + (source == null ? "" : ", cannot connect from this address: source=" + source),
+          e);
+    }
+    Exchange exchange = idle.poll();
+    if (exchange == null) {
+      exchange = new Exchange(this, watchClient);
+    }
+    exchange.open(socket, loop);
+    return exchange;
+  }
+
+  /** Takes back a connection that is closed. */
+  void recycle(Exchange exchange) {
+    idle.push(exchange);
+  }
+
+  static void close(Socket socket) {
+    try {
+      socket.close();
+    } catch (IOException e) {
+      // The descriptor is free all the same (close(2), "Dealing with error returns").
+      return;
+    }
+  }
+
+  /** Frees the buffers. All connections must be closed. */
+  @Override
+  public void close() {
+    in.free();
+    out.free();
+    plaintext.free();
+    tcpInfo.free();
+    if (request != null) {
+      request.free();
+    }
+  }
+}

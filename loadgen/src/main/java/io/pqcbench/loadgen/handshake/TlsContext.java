@@ -1,0 +1,227 @@
+package io.pqcbench.loadgen.handshake;
+
+import io.netty.internal.tcnative.SSL;
+import io.netty.internal.tcnative.SSLContext;
+import io.netty.internal.tcnative.SSLSession;
+import io.netty.internal.tcnative.SSLSessionCache;
+import io.netty.util.NetUtil;
+import io.pqcbench.loadgen.plan.LoadPlan;
+import io.pqcbench.loadgen.plan.NamedGroup;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import javax.net.ssl.SSLException;
+
+/**
+ * What all TLS connections of a client share: BoringSSL's SSL_CTX, because building one costs more
+ * than a handshake.
+ *
+ * <p>It and its connections are made of the calls of which Netty's own TLS engine is made
+ * (io.netty.internal.tcnative), and not of that engine, which allocates some 5 KB a connection and
+ * copies each certificate three times: more than all the rest of an attempt.
+ *
+ * <p>Thread-safe, as an SSL_CTX is.
+ */
+final class TlsContext implements AutoCloseable {
+
+  /**
+   * What the TLS stack may have written while it was reading: a second ClientHello, which has less
+   * than 2 KB, or a client's certificates; it waits when they are longer.
+   */
+  private static final int BIO_BYTES = 4096;
+
+  /** Certificates in a chain; the limit of OpenSSL's own verification. */
+  private static final int MAX_CHAIN = 100;
+
+  private final long context;
+  private final String serverName;
+  private final boolean tls12;
+  private final Sessions sessions;
+
+  /** Null for none. */
+  private final Identity identity;
+
+  /**
+   * @param keepSessions whether to remember the session that the server issued last and to offer it
+   *     the next time; without it no session is ever offered
+   * @throws SSLException when the TLS stack refuses the offer, or a certificate file cannot be read
+   */
+  TlsContext(
+      LoadPlan.TlsOffer offer, List<NamedGroup> groups, ServerTrust trust, boolean keepSessions)
+      throws SSLException {
+    TlsClient.requireNative();
+    this.serverName = offer.sni() == null || isAddress(offer.sni()) ? null : offer.sni();
+    this.tls12 = offer.version().equals("1.2");
+    this.sessions = keepSessions ? new Sessions() : null;
+    try {
+      context =
+          SSLContext.make(
+              tls12 ? SSL.SSL_PROTOCOL_TLSV1_2 : SSL.SSL_PROTOCOL_TLSV1_3, SSL.SSL_MODE_CLIENT);
+    } catch (Exception e) {
+      throw new SSLException("no TLS context can be made: tls=" + offer.version(), e);
+    }
+    try {
+      SSLContext.setMode(
+          context,
+          SSLContext.getMode(context)
+              | SSL.SSL_MODE_ENABLE_PARTIAL_WRITE
+              | SSL.SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+      // Tasks would move the certificate check out of the call that reads the certificate.
+      SSLContext.setUseTasks(context, false);
+      SSLContext.setVerify(context, SSL.SSL_CVERIFY_REQUIRED, MAX_CHAIN);
+      SSLContext.setCertVerifyCallback(context, trust);
+      String[] names = groups.stream().map(NamedGroup::label).toArray(String[]::new);
+      if (!SSLContext.setCurvesList(context, names)) {
+        throw new SSLException(
+            "the TLS stack (BoringSSL) does not know these groups: groups=" + List.of(names));
+      }
+      if (!offer.alpn().isEmpty()) {
+        SSLContext.setAlpnProtos(
+            context, offer.alpn().toArray(String[]::new), SSL.SSL_SELECTOR_FAILURE_NO_ADVERTISE);
+      }
+      SSLContext.setSessionCacheMode(
+          context,
+          keepSessions
+              ? SSL.SSL_SESS_CACHE_CLIENT | SSL.SSL_SESS_CACHE_NO_INTERNAL_STORE
+              : SSL.SSL_SESS_CACHE_OFF);
+      if (keepSessions) {
+        SSLContext.setSSLSessionCache(context, sessions);
+      }
+      identity = offer.cert() == null ? null : Identity.read(offer.cert(), offer.key());
+    } catch (SSLException e) {
+      SSLContext.free(context);
+      throw e;
+    }
+  }
+
+  /** An address must not be sent as a server name (RFC 6066, section 3). */
+  private static boolean isAddress(String name) {
+    return NetUtil.isValidIpV4Address(name) || NetUtil.isValidIpV6Address(name);
+  }
+
+  /** This client's certificate chain and key in native memory, for servers that ask for them. */
+  private record Identity(long chain, long key) {
+
+    static Identity read(Path cert, Path key) throws SSLException {
+      long chain = 0;
+      try {
+        chain = parse(cert, SSL::parseX509Chain);
+        return new Identity(chain, parse(key, bio -> SSL.parsePrivateKey(bio, null)));
+        // The native calls throw no other type.
+      } catch (Exception e) {
+        if (chain != 0) {
+          SSL.freeX509Chain(chain);
+        }
+        throw new SSLException(
+            "the client certificate cannot be used, it must be a PEM chain with an unencrypted"
+                + " PKCS#8 key: cert="
+                + cert
+                + " key="
+                + key,
+            e);
+      }
+    }
+
+    private interface Parser {
+      long parse(long bio) throws Exception;
+    }
+
+    private static long parse(Path file, Parser parser) throws Exception {
+      Memory pem = new Memory(Files.readAllBytes(file));
+      long bio = SSL.newMemBIO();
+      try {
+        SSL.bioWrite(bio, pem.address, pem.size);
+        return parser.parse(bio);
+      } finally {
+        SSL.freeBIO(bio);
+        pem.free();
+      }
+    }
+
+    void free() {
+      SSL.freeX509Chain(chain);
+      SSL.freePrivateKey(key);
+    }
+  }
+
+  /**
+   * Makes the TLS state of one connection, in native memory.
+   *
+   * @return an SSL*, to be freed with {@link SSL#freeSSL}
+   */
+  long open() {
+    long ssl = SSL.newSSL(context, false);
+    if (serverName != null) {
+      SSL.setTlsExtHostName(ssl, serverName);
+    }
+    try {
+      if (tls12) {
+        // A server may ask for the client's certificate by renegotiating.
+        SSL.setRenegotiateMode(ssl, SSL.SSL_RENEGOTIATE_ONCE);
+      }
+      if (identity != null) {
+        SSL.setKeyMaterial(ssl, identity.chain, identity.key);
+      }
+    } catch (Exception e) {
+      SSL.freeSSL(ssl);
+      throw new IllegalStateException("BoringSSL refuses what it has accepted before", e);
+    }
+    if (sessions != null) {
+      sessions.offer(ssl);
+    }
+    return ssl;
+  }
+
+  /** Gives a connection the buffer through which its bytes go; freed with the connection. */
+  static long openBio(long ssl) {
+    return SSL.bioNewByteBuffer(ssl, BIO_BYTES);
+  }
+
+  /** Returns whether the server has issued a session that could be resumed. */
+  boolean sessionIssued() {
+    return sessions != null && sessions.last != 0;
+  }
+
+  @Override
+  public void close() {
+    if (sessions != null) {
+      sessions.forget();
+    }
+    if (identity != null) {
+      identity.free();
+    }
+    SSLContext.free(context);
+  }
+
+  /** The session that was issued last. Used by one connection at a time. */
+  private static final class Sessions implements SSLSessionCache {
+    private long last;
+
+    @Override
+    public boolean sessionCreated(long ssl, long session) {
+      forget();
+      SSLSession.upRef(session);
+      last = session;
+      return false;
+    }
+
+    @Override
+    public long getSession(long ssl, byte[] id) {
+      // Asked of servers only.
+      return 0;
+    }
+
+    void offer(long ssl) {
+      if (last != 0) {
+        SSL.setSession(ssl, last);
+      }
+    }
+
+    void forget() {
+      if (last != 0) {
+        SSLSession.free(last);
+        last = 0;
+      }
+    }
+  }
+}
