@@ -481,7 +481,7 @@ public final class WireErrors {
     }
   }
 
-  /** The measured successes with their connections, and why some have none. */
+  /** The successes with their connections, and why some of the measured ones have none. */
   private static final class Match {
     /** The start is known to the millisecond; the preflight was a second earlier. */
     private static final long BEFORE_START_NANOS = 50_000_000;
@@ -491,14 +491,16 @@ public final class WireErrors {
     /** Status line and the empty line after it, with a record's header, type and tag. */
     private static final int LEAST_HEAD = 19 + Stream.HEADER + 1 + 16;
 
+    /** With the warm-up, whose first connections met no queue and so tie the clocks best. */
     private final List<Pair> pairs = new ArrayList<>();
+
     private final Map<String, Integer> unmatched = new TreeMap<>();
 
     Match(List<Sample> samples, Capture capture, long startWallNanos) {
       Map<Integer, Integer> uses = new HashMap<>();
       for (Sample sample : samples) {
         int use = uses.merge(sample.port(), 1, Integer::sum);
-        if (!sample.measured() || !sample.success()) {
+        if (!sample.success()) {
           continue;
         }
         Connection connection =
@@ -511,7 +513,7 @@ public final class WireErrors {
         String trouble = read(sample, connection, startWallNanos, wire);
         if (trouble == null) {
           pairs.add(new Pair(sample, wire));
-        } else {
+        } else if (sample.measured()) {
           unmatched.merge(trouble, 1, Integer::sum);
         }
       }
@@ -582,9 +584,11 @@ public final class WireErrors {
   }
 
   /**
-   * The wall-clock instant of the run's start, between two bounds: no connection may have been
-   * recorded as sending after its packet was on the wire, nor as having read before it. If the
-   * bounds contradict each other, a clock was stepped, or samples have connections of others.
+   * The wall-clock instant of the run's start, between two bounds: nothing may have been recorded
+   * as being sent after its packet was on the wire, nor as read before it. If the bounds contradict
+   * each other, a clock was stepped, or samples have connections of others. The upper bound is
+   * taken: it is a system call away from the truth in every run, while the lower one needs a lane
+   * that reads at once, which a saturated client does not have.
    */
   private record Alignment(long earliest, long latest) {
 
@@ -608,12 +612,8 @@ public final class WireErrors {
       return earliest <= latest;
     }
 
-    long start() {
-      return earliest + (latest - earliest) / 2;
-    }
-
-    double plusMinusMicros() {
-      return (latest - earliest) / 2000.0;
+    double widthMicros() {
+      return (latest - earliest) / 1000.0;
     }
   }
 
@@ -693,7 +693,8 @@ public final class WireErrors {
     double counted = number(log, "(\\d+) packets? captured");
 
     int unmatched = match.unmatched.values().stream().mapToInt(Integer::intValue).sum();
-    int measured = match.pairs.size() + unmatched;
+    List<Pair> pairs = match.pairs.stream().filter(pair -> pair.sample().measured()).toList();
+    int measured = pairs.size() + unmatched;
     Alignment alignment = Alignment.of(match.pairs);
     List<String> objections = new ArrayList<>();
     if (!(dropped == 0)) {
@@ -715,7 +716,7 @@ public final class WireErrors {
     if (!match.pairs.isEmpty() && !alignment.possible()) {
       objections.add(
           "the clocks contradict each other by %.1f us: a clock was stepped, or connections were confused; response is left out"
-              .formatted(-2 * alignment.plusMinusMicros()));
+              .formatted(-alignment.widthMicros()));
     }
 
     ObjectNode json = JSON.createObjectNode();
@@ -735,28 +736,24 @@ public final class WireErrors {
     json.put("packetsDropped", Double.isNaN(dropped) ? null : (Double) dropped);
     json.put("connections", capture.connections());
     json.put("measuredSuccesses", measured);
-    json.put("compared", match.pairs.size());
+    json.put("compared", pairs.size());
     json.put("unmatched", unmatched);
     json.set("unmatchedBecause", JSON.valueToTree(match.unmatched));
-    boolean aligned = !match.pairs.isEmpty() && alignment.possible();
-    json.put("alignmentPlusMinusMicros", aligned ? (Double) alignment.plusMinusMicros() : null);
+    boolean aligned = !pairs.isEmpty() && alignment.possible();
+    json.put("startLateAtMostMicros", aligned ? (Double) alignment.widthMicros() : null);
     json.put(
         "startAfterStartTimeMicros",
-        aligned ? (Double) ((alignment.start() - startWallNanos) / 1000.0) : null);
+        aligned ? (Double) ((alignment.latest() - startWallNanos) / 1000.0) : null);
     ArrayNode phases = json.putArray("phases");
-    if (!match.pairs.isEmpty()) {
+    if (!pairs.isEmpty()) {
       for (Phase phase : PHASES) {
         phases.add(
-            Errors.of(
-                    phase.name(),
-                    match.pairs,
-                    pair -> pair.recorded(phase),
-                    pair -> pair.wire(phase))
+            Errors.of(phase.name(), pairs, pair -> pair.recorded(phase), pair -> pair.wire(phase))
                 .toJson());
       }
     }
     if (aligned) {
-      phases.add(response(match.pairs, alignment.start()).toJson());
+      phases.add(response(pairs, alignment.latest()).toJson());
     }
     JSON.writerWithDefaultPrettyPrinter().writeValue(directory.resolve("wire.json").toFile(), json);
     print(json);
@@ -797,12 +794,12 @@ public final class WireErrors {
         run.path("measuredSuccesses").asInt(),
         run.path("unmatched").asInt(),
         run.path("unmatched").asInt() == 0 ? "" : " " + run.path("unmatchedBecause"));
-    if (!run.path("alignmentPlusMinusMicros").isNull()) {
+    if (!run.path("startLateAtMostMicros").isNull()) {
       System.out.printf(
           Locale.ROOT,
-          "clocks     aligned to +-%.1f us; the run began %.1f us after its StartTime in"
-              + " latency.hlog%n",
-          run.path("alignmentPlusMinusMicros").asDouble(),
+          "clocks     the run's start is placed at most %.1f us too late, %.1f us after its"
+              + " StartTime in latency.hlog%n",
+          run.path("startLateAtMostMicros").asDouble(),
           run.path("startAfterStartTimeMicros").asDouble());
     }
     for (JsonNode objection : run.path("invalidBecause")) {
