@@ -61,7 +61,7 @@ if ! mkdir -p "$out" 2>/dev/null || [[ -n $(ls -A "$out") ]]; then die "the resu
 
 compare() { "$java" -cp "$root/loadgen/target/loadgen.jar" "$here/WireErrors.java" "$@"; }
 
-capture_pid=''
+load_pid='' capture_pid=''
 stop_capture() {
   [[ -n $capture_pid ]] || return 0
   kill -INT "$capture_pid" 2>/dev/null || true
@@ -71,6 +71,7 @@ stop_capture() {
 server() { NGINX_LOCAL_DIR=$out/nginx NGINX_LOCAL_WORKERS=1 "$root/deploy/nginx/local.sh" "$1"; }
 # shellcheck disable=SC2317  # called by the trap
 finish() {
+  if [[ -n $load_pid ]]; then kill "$load_pid" 2>/dev/null || true; fi
   stop_capture
   server stop 2>/dev/null || true
 }
@@ -100,16 +101,19 @@ endpoints=$(server start) || die "the local nginx does not start; see above"
 target=$(sed -n 's/^target=//p' <<<"$endpoints")
 
 runs=()
-for wait in ${waits//,/ }; do
+for waiting in ${waits//,/ }; do
   for rate in ${rates//,/ }; do
-    run=$out/$wait-$rate
+    run=$out/$waiting-$rate
     mkdir "$run" || die "the same run was asked for twice: waits=$waits rates=$rates"
-    say "$wait, $rate/s, $seconds s"
+    say "$waiting, $rate/s, $seconds s"
     start_capture "$run" "${target##*:}"
     # A run that saturates is a result as well: the comparison states its verdict.
-    "$root/loadgen/bin/loadgen" run --target "$target" --groups "$groups" --wait "$wait" --rate "$rate" \
-      --duration "${seconds}s" --warmup "${warmup}s" --fail-on never --out "$run/bundle" >"$run/loadgen.log" 2>&1 ||
+    "$root/loadgen/bin/loadgen" run --target "$target" --groups "$groups" --wait "$waiting" --rate "$rate" \
+      --duration "${seconds}s" --warmup "${warmup}s" --fail-on never --out "$run/bundle" >"$run/loadgen.log" 2>&1 &
+    load_pid=$! # in the background, so that a signal to this script ends it too
+    wait "$load_pid" ||
       die "loadgen failed, see $run/loadgen.log: $(tail -n 1 "$run/loadgen.log")"
+    load_pid=''
     # The kernel hands packets over in blocks, the last one after at most a second.
     sleep 2
     stop_capture
