@@ -49,8 +49,6 @@ final class CalibrateCommand implements Callable<Integer> {
    */
   private static final double RECOMMENDED = 0.5;
 
-  private static final long WARM_NANOS = 5_000_000_000L;
-
   @Spec private CommandSpec spec;
   @Mixin private LoadOptions load;
 
@@ -119,10 +117,9 @@ final class CalibrateCommand implements Callable<Integer> {
     LoadPlan first = plan(target, local, from);
     // Checks that the directory can be used before minutes are spent.
     Bundle.create(directory, Long.MAX_VALUE).close();
-    try (Session opened = Session.open(first, embedded, true, spec)) {
+    try (Session opened = Session.open(first, embedded, true, load.codeWarmupNanos, spec)) {
       session = opened;
       talk.print(Header.render(first, session, directory));
-      warmUp(target, local);
       talk.printf(
           Locale.ROOT,
           "%-10s %-9s %12s %12s %12s %9s %9s  %s%n",
@@ -144,12 +141,6 @@ final class CalibrateCommand implements Callable<Integer> {
       conclude(found, kept);
       return found.highestTrustedPerSecond() == null ? ExitCode.NOT_BELIEVABLE : ExitCode.TRUSTED;
     }
-  }
-
-  /** Not judged: the code is compiled in it. */
-  private void warmUp(Target target, boolean local) throws IOException {
-    LoadPlan plan = load.plan(target, local, from * 2, WARM_NANOS, WARM_NANOS / 5, Long.MAX_VALUE);
-    trial(plan, "warm-up");
   }
 
   private void search(Target target, boolean local) throws IOException {

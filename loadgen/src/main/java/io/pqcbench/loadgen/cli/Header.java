@@ -1,5 +1,6 @@
 package io.pqcbench.loadgen.cli;
 
+import io.pqcbench.loadgen.engine.WarmUp;
 import io.pqcbench.loadgen.handshake.ServerFacts;
 import io.pqcbench.loadgen.monitor.HostFacts;
 import io.pqcbench.loadgen.monitor.Monitor;
@@ -75,6 +76,16 @@ final class Header {
         Quantity.format(plan.limits().timeoutNanos()),
         plan.limits().close().name().toLowerCase(Locale.ROOT),
         plan.request().handshakeOnly() ? ", handshake only" : ", GET " + plan.request().path());
+    WarmUp.Result code = session.codeWarmup();
+    if (code != null) {
+      line(
+          text,
+          "code",
+          "compiled in %.1f s by %d handshakes within this process%s",
+          code.seconds(),
+          code.handshakes(),
+          code.settled() ? "" : ", the compiler is still at work");
+    }
     Monitor.Calibration noise = session.noise();
     if (noise != null) {
       line(

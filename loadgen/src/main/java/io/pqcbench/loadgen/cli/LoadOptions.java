@@ -70,6 +70,16 @@ final class LoadOptions {
               + " ${DEFAULT-VALUE}")
   private int maxInFlight = DEFAULT_MAX_IN_FLIGHT;
 
+  @Option(
+      names = "--code-warmup",
+      paramLabel = "TIME",
+      converter = ConnectionOptions.Nanos.class,
+      description =
+          "Before the run, run the client's code against a server in this process until it is"
+              + " compiled, for so long at most; the target hears nothing of it. 0s for none."
+              + " Default: 3s")
+  long codeWarmupNanos = 3_000_000_000L;
+
   /**
    * Returns what is to be done.
    *

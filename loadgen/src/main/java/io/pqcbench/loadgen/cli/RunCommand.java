@@ -126,7 +126,8 @@ final class RunCommand implements Callable<Integer> {
       LoadPlan plan = options.plan(target, embedded || LoadOptions.isLocal(target.host()));
       Path directory = options.out != null ? options.out : defaultDirectory(plan);
       PrintStream talk = options.json ? System.err : System.out;
-      try (Session session = Session.open(plan, embedded, !options.noMonitor, spec);
+      try (Session session =
+              Session.open(plan, embedded, !options.noMonitor, options.load.codeWarmupNanos, spec);
           Metrics metrics = serveMetrics(plan);
           Bundle bundle = Bundle.create(directory, plan.limits().slowThresholdNanos())) {
         bundle.begin(session.describe(plan));

@@ -3,6 +3,7 @@ package io.pqcbench.loadgen.cli;
 import io.pqcbench.loadgen.bundle.Bundle;
 import io.pqcbench.loadgen.bundle.ServerMonitor;
 import io.pqcbench.loadgen.engine.LoadRun;
+import io.pqcbench.loadgen.engine.WarmUp;
 import io.pqcbench.loadgen.handshake.Preflight;
 import io.pqcbench.loadgen.handshake.PreflightException;
 import io.pqcbench.loadgen.handshake.ServerFacts;
@@ -36,6 +37,7 @@ final class Session implements AutoCloseable {
   private final ServerFacts facts;
   private final HostFacts host;
   private final Budget budget;
+  private final WarmUp.Result codeWarmup;
   private final Monitor monitor;
   private final List<String> warnings = new ArrayList<>();
 
@@ -53,6 +55,7 @@ final class Session implements AutoCloseable {
    * @param platform what the machine lets be seen of itself
    * @param noise of the machine before the run, when it had nothing to do; null if it is not
    *     watched
+   * @param codeWarmup how the client's own code was compiled before; null if it was not
    * @param versions of this program and its libraries
    * @param warnings that were printed before the run
    */
@@ -67,6 +70,7 @@ final class Session implements AutoCloseable {
       HostFacts host,
       Platform platform,
       Monitor.Calibration noise,
+      WarmUp.Result codeWarmup,
       Versions versions,
       List<String> warnings) {}
 
@@ -82,12 +86,18 @@ final class Session implements AutoCloseable {
   }
 
   private Session(
-      LoadPlan plan, boolean embedded, List<String> command, ServerFacts facts, Monitor monitor) {
+      LoadPlan plan,
+      boolean embedded,
+      List<String> command,
+      ServerFacts facts,
+      WarmUp.Result codeWarmup,
+      Monitor monitor) {
     this.embedded = embedded;
     this.command = command;
     this.facts = facts;
     this.host = HostFacts.read();
     this.budget = Budget.of(plan, host);
+    this.codeWarmup = codeWarmup;
     this.monitor = monitor;
     warnings.addAll(budget.warnings());
     double quota = monitor.platform().cpuQuota();
@@ -106,17 +116,20 @@ final class Session implements AutoCloseable {
   }
 
   /**
-   * Makes a preflight, and watches the idle machine for a second.
+   * Makes a preflight, warms the client's own code up, and watches the idle machine for a second.
    *
    * @param plan what is to be done first; later plans must have its target and offer
    * @param embedded whether this command has started the target
    * @param watch whether to watch the machine
+   * @param codeWarmupNanos for how long to warm up at most; 0 for not at all
    * @param spec of the command
    */
-  static Session open(LoadPlan plan, boolean embedded, boolean watch, CommandSpec spec)
+  static Session open(
+      LoadPlan plan, boolean embedded, boolean watch, long codeWarmupNanos, CommandSpec spec)
       throws IOException, PreflightException {
     NanoClock clock = NanoClock.SYSTEM;
     ServerFacts facts = new Preflight(plan, clock).run();
+    WarmUp.Result codeWarmup = WarmUp.run(plan, codeWarmupNanos, clock);
     Monitor monitor = watch ? Monitor.start(clock, List.of()) : Monitor.blind(clock);
     try {
       if (watch) {
@@ -127,6 +140,7 @@ final class Session implements AutoCloseable {
           embedded,
           spec.root().commandLine().getParseResult().originalArgs(),
           facts,
+          codeWarmup,
           monitor);
     } catch (RuntimeException e) {
       monitor.close();
@@ -155,6 +169,11 @@ final class Session implements AutoCloseable {
     return monitor.calibration();
   }
 
+  /** Returns how the client's own code was warmed up; null if it was not. */
+  WarmUp.Result codeWarmup() {
+    return codeWarmup;
+  }
+
   /** Returns what the user should hear before the run, each with what helps. */
   List<String> warnings() {
     return warnings;
@@ -172,6 +191,7 @@ final class Session implements AutoCloseable {
         host,
         monitor.platform(),
         monitor.calibration(),
+        codeWarmup,
         Versions.read(),
         warnings);
   }

@@ -17,6 +17,7 @@ import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.record.LaneRecorder;
 import io.pqcbench.loadgen.schedule.ArrivalSchedule;
 import io.pqcbench.loadgen.schedule.NanoClock;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
@@ -68,6 +69,7 @@ final class Lane implements Runnable, Exchange.Owner {
   private final ArrivalSchedule.Arrivals arrivals;
   private final Connector connector;
   private final InetSocketAddress remote;
+  private final boolean ipv6;
   private final LaneRecorder recorder;
   private final LaneWatch watch;
   private final SleepMeter sleep;
@@ -98,6 +100,7 @@ final class Lane implements Runnable, Exchange.Owner {
     this.limits = plan.limits();
     this.maxInFlight = maxInFlight;
     this.remote = remote;
+    this.ipv6 = remote.getAddress() instanceof Inet6Address;
     this.recorder = recorder;
     this.watch = watch;
     this.drainNanos = limits.timeoutNanos() + 2 * CHORES_NANOS;
@@ -166,6 +169,9 @@ final class Lane implements Runnable, Exchange.Owner {
     long turn = clock.nanos();
     long nextChores = turn + CHORES_NANOS;
     long drainUntil = Long.MIN_VALUE;
+    // Whether the last look at the sockets found nothing. Only then is it time to prepare: an event
+    // that waits meanwhile would be noted too late.
+    boolean quiet = false;
     for (; ; ) {
       long now = turn;
       boolean worked = false;
@@ -207,18 +213,18 @@ final class Lane implements Runnable, Exchange.Owner {
       long due =
           more && !stopping ? Math.min(epoch + arrivals.plannedNanos(), nextChores) : nextChores;
       long wait = due - clock.nanos();
-      if (more
-          && ready.size() < readyTarget
-          && (wait > TIME_TO_PREPARE_NANOS || (ready.isEmpty() && wait > 0))) {
+      boolean prepares = more && shouldPrepare(wait);
+      if (prepares && (quiet || ready.isEmpty())) {
         worked |= prepareOne();
       }
-      boolean sleeps = !busy && wait > 0 && !worked;
+      boolean sleeps = !busy && wait > 0 && !worked && (quiet || !prepares);
       int handled = sleeps ? loop.run(wait) : loop.runNow();
       long end = clock.nanos();
       if (sleeps) {
         watch.woke(due, sleep.wokeAt());
       }
-      watch.turn(turn, end, busy ? 0 : sleep.take(), busy && handled == 0 && !worked);
+      quiet = handled == 0;
+      watch.turn(turn, end, busy ? 0 : sleep.take(), busy && quiet && !worked);
       turn = end;
     }
   }
@@ -264,6 +270,14 @@ final class Lane implements Runnable, Exchange.Owner {
     recorder.started(exchange.attempt().at(Milestone.STARTED));
   }
 
+  /** While attempts are in flight, only when few are left: each preparation delays their events. */
+  private boolean shouldPrepare(long wait) {
+    if (wait <= TIME_TO_PREPARE_NANOS) {
+      return ready.isEmpty() && wait > 0;
+    }
+    return ready.size() < (inFlight.size() == 0 ? readyTarget : (readyTarget + 1) / 2);
+  }
+
   private boolean prepareOne() {
     try {
       ready.add(prepare());
@@ -280,7 +294,7 @@ final class Lane implements Runnable, Exchange.Owner {
   private Exchange prepare() {
     List<InetAddress> sources = limits.sources();
     InetAddress source = sources.isEmpty() ? null : sources.get(sourceTurn++ % sources.size());
-    return connector.prepare(source);
+    return connector.prepare(source, ipv6);
   }
 
   @Override

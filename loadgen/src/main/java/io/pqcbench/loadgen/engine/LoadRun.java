@@ -286,7 +286,7 @@ public final class LoadRun {
         long wait = wake - clock.nanos();
         if (wait > 0) {
           // Short naps, so that a stop or the end of the lanes is noticed at once.
-          LockSupport.parkNanos(Math.min(wait, 20_000_000L));
+          LockSupport.parkNanos(Math.min(wait, 50_000_000L));
         }
         long now = clock.nanos();
         if (before == null && now >= measuredFrom) {

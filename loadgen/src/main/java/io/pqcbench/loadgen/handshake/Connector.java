@@ -72,11 +72,12 @@ public final class Connector implements AutoCloseable {
    * Opens a socket and makes the TLS state of a connection.
    *
    * @param source local address to connect from; null to let the kernel choose
+   * @param ipv6 whether the target's address is one of IPv6
    * @return an exchange that waits for {@link Exchange#start} or {@link Exchange#discard}
    * @throws ChannelException when no socket can be had; see {@link TlsClient#isOutOfDescriptors}
    */
-  public Exchange prepare(InetAddress source) {
-    Socket socket = Socket.newSocketStream();
+  public Exchange prepare(InetAddress source, boolean ipv6) {
+    Socket socket = TcpSocket.open(ipv6);
     try {
       // All that is sent at once is written at once; what is written next must not wait.
       socket.setTcpNoDelay(true);
@@ -102,6 +103,20 @@ public final class Connector implements AutoCloseable {
     }
     exchange.open(socket, loop);
     return exchange;
+  }
+
+  /**
+   * A socket of the family of the target's address: Netty's are of IPv6 with IPv4 mapped into it,
+   * which costs a system call more each.
+   */
+  private static final class TcpSocket extends Socket {
+    private TcpSocket(int descriptor) {
+      super(descriptor);
+    }
+
+    static Socket open(boolean ipv6) {
+      return new TcpSocket(newSocketStream0(ipv6));
+    }
   }
 
   /** Takes back a connection that is closed. */

@@ -145,12 +145,6 @@ public final class Exchange implements EpollIoHandle {
       fail(Failures.ofConnect(e), Attempt.NONE, e);
       return;
     }
-    // The kernel has chosen the port by now; asked for here because a socket that failed has none
-    // any more.
-    InetSocketAddress local = socket.localAddress();
-    if (local != null) {
-      attempt.localPort = local.getPort();
-    }
   }
 
   /** Returns the attempt that was started last; never null. */
@@ -247,6 +241,15 @@ public final class Exchange implements EpollIoHandle {
     // work is in the flight.
     attempt.mark(Milestone.HELLO_SENT, clock.nanos());
     send(length);
+    notePort();
+  }
+
+  /** Asked for while the server works, not before the connection is waited for. */
+  private void notePort() {
+    InetSocketAddress local = socket.localAddress();
+    if (local != null) {
+      attempt.localPort = local.getPort();
+    }
   }
 
   /**
@@ -491,6 +494,9 @@ public final class Exchange implements EpollIoHandle {
   }
 
   private void finish() {
+    if (attempt.localPort == Attempt.NONE) {
+      notePort();
+    }
     TcpInfo.note(socket, shared.tcpInfo.bytes, attempt);
     shared.owner.finished(this);
   }

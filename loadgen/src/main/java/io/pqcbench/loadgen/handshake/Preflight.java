@@ -7,6 +7,7 @@ import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.plan.Quantity;
 import io.pqcbench.loadgen.schedule.NanoClock;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -92,7 +93,10 @@ public final class Preflight {
             new TlsClient(plan, groups, trust, Expectation.ANYTHING, true, true, clock);
         Connector connector = client.connector(loop, finished -> {})) {
       List<InetAddress> sources = plan.limits().sources();
-      Exchange exchange = connector.prepare(sources.isEmpty() ? null : sources.get(0));
+      Exchange exchange =
+          connector.prepare(
+              sources.isEmpty() ? null : sources.get(0),
+              address.getAddress() instanceof Inet6Address);
       long begin = clock.nanos();
       exchange.start(0, begin, address);
       while (!exchange.isClosed()) {

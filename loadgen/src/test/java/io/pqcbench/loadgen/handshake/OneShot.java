@@ -47,7 +47,7 @@ final class OneShot implements AutoCloseable {
   Attempt run() {
     exchange =
         connector.prepare(
-            plan.limits().sources().isEmpty() ? null : plan.limits().sources().get(0));
+            plan.limits().sources().isEmpty() ? null : plan.limits().sources().get(0), false);
     long begin = NanoClock.SYSTEM.nanos();
     exchange.start(
         0, begin, new InetSocketAddress(InetAddress.getLoopbackAddress(), plan.target().port()));

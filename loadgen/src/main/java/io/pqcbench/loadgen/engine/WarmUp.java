@@ -1,0 +1,140 @@
+package io.pqcbench.loadgen.engine;
+
+import io.pqcbench.loadgen.handshake.Preflight;
+import io.pqcbench.loadgen.handshake.PreflightException;
+import io.pqcbench.loadgen.handshake.ServerFacts;
+import io.pqcbench.loadgen.handshake.TlsClient;
+import io.pqcbench.loadgen.monitor.Disturbances;
+import io.pqcbench.loadgen.monitor.LaneWatch;
+import io.pqcbench.loadgen.plan.LoadPlan;
+import io.pqcbench.loadgen.plan.NamedGroup;
+import io.pqcbench.loadgen.plan.Target;
+import io.pqcbench.loadgen.record.LaneRecorder;
+import io.pqcbench.loadgen.schedule.NanoClock;
+import io.pqcbench.loadgen.target.EmbeddedServer;
+import io.pqcbench.loadgen.target.ServerOptions;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import javax.net.ssl.SSLException;
+
+/**
+ * Runs the client's own code before the run, against a server in this process, until the compiler
+ * has little left to do: otherwise the first seconds of every run would measure the interpreter,
+ * and the compiler would take the processor from what is measured.
+ *
+ * <p>What it runs is a {@link Lane} as the run's own; the target hears nothing of it.
+ */
+public final class WarmUp {
+
+  /** Of one lane's life; the compiler is looked at after each. */
+  private static final double ROUND_SECONDS = 0.25;
+
+  /** More than a processor can do, so that the lane never waits. */
+  private static final double RATE = 4000;
+
+  private static final int MAX_IN_FLIGHT = 4;
+
+  /** The compiler has settled when it takes less than this share of a round. */
+  private static final double SETTLED = 0.1;
+
+  private final NanoClock clock;
+  private long handshakes;
+
+  private WarmUp(NanoClock clock) {
+    this.clock = clock;
+  }
+
+  /**
+   * What a warm-up came to.
+   *
+   * @param seconds it took
+   * @param handshakes it made
+   * @param settled whether the compiler had little left to do in the end
+   */
+  public record Result(double seconds, long handshakes, boolean settled) {}
+
+  /**
+   * Warms up.
+   *
+   * @param plan of the run; its groups and its request are taken
+   * @param longestNanos to give up after; 0 for no warm-up at all
+   * @return what it came to; null for none
+   * @throws PreflightException when the server in this process cannot be reached
+   */
+  public static Result run(LoadPlan plan, long longestNanos, NanoClock clock)
+      throws PreflightException {
+    CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
+    if (longestNanos <= 0 || compiler == null || !compiler.isCompilationTimeMonitoringSupported()) {
+      return null;
+    }
+    ServerOptions options =
+        ServerOptions.defaults()
+            .withTls(plan.tls().version())
+            .withGroups(plan.tls().groups().stream().map(NamedGroup::label).toList());
+    WarmUp warmUp = new WarmUp(clock);
+    long begin = clock.nanos();
+    boolean settled = false;
+    try (EmbeddedServer server = EmbeddedServer.start(options)) {
+      LoadPlan own = against(server, plan);
+      ServerFacts facts = new Preflight(own, clock).run();
+      while (!settled && clock.nanos() - begin < longestNanos) {
+        long compiled = compiler.getTotalCompilationTime();
+        long from = clock.nanos();
+        warmUp.round(own, facts);
+        long milliseconds = (clock.nanos() - from) / 1_000_000;
+        settled = compiler.getTotalCompilationTime() - compiled < SETTLED * milliseconds;
+      }
+    } catch (SSLException e) {
+      throw new PreflightException("the warm-up of the client's code failed: " + e.getMessage(), e);
+    }
+    return new Result((clock.nanos() - begin) / 1e9, warmUp.handshakes, settled);
+  }
+
+  private static LoadPlan against(EmbeddedServer server, LoadPlan plan) {
+    LoadPlan.TlsOffer tls = plan.tls();
+    LoadPlan.Limits limits = plan.limits();
+    return new LoadPlan(
+        new Target("127.0.0.1", server.address().getPort(), "/"),
+        new LoadPlan.Pace(
+            RATE, (long) (ROUND_SECONDS * 1e9), 0, plan.pace().arrival(), plan.pace().seed()),
+        new LoadPlan.TlsOffer(
+            tls.groups(),
+            tls.version(),
+            null,
+            null,
+            tls.sni(),
+            List.of(),
+            LoadPlan.Trust.VERIFY_OR_PIN,
+            null,
+            null,
+            null),
+        new LoadPlan.Request(plan.request().handshakeOnly(), "/", plan.request().headers()),
+        new LoadPlan.Limits(
+            1,
+            limits.waiting(),
+            MAX_IN_FLIGHT,
+            limits.connectTimeoutNanos(),
+            limits.timeoutNanos(),
+            limits.close(),
+            List.of(),
+            limits.slowThresholdNanos()));
+  }
+
+  private void round(LoadPlan plan, ServerFacts facts) throws SSLException {
+    try (TlsClient client = new TlsClient(plan, facts, clock)) {
+      long start = clock.nanos();
+      LaneRecorder recorder =
+          new LaneRecorder(
+              0,
+              start,
+              plan.pace().durationNanos() + plan.limits().timeoutNanos(),
+              start,
+              plan.limits().timeoutNanos());
+      LaneWatch watch = new LaneWatch(0, new Disturbances());
+      new Lane(0, plan, MAX_IN_FLIGHT, client, facts.address(), start, recorder, watch, clock)
+          .run();
+      handshakes += recorder.finishedCount();
+    }
+  }
+}
