@@ -1,0 +1,53 @@
+package io.pqcbench.samples;
+
+import static io.gatling.javaapi.core.CoreDsl.constantConcurrentUsers;
+import static io.gatling.javaapi.core.CoreDsl.constantUsersPerSec;
+import static io.gatling.javaapi.core.CoreDsl.scenario;
+import static io.gatling.javaapi.http.HttpDsl.http;
+
+import io.gatling.javaapi.core.PopulationBuilder;
+import io.gatling.javaapi.core.ScenarioBuilder;
+import io.gatling.javaapi.core.Simulation;
+import io.gatling.javaapi.http.HttpProtocolBuilder;
+import java.time.Duration;
+import java.util.Locale;
+
+/**
+ * One fresh TLS handshake and one request a virtual user, as loadgen does it. The warm-up is a
+ * scenario of its own, with a request name of its own, because Gatling mixes all requests of a
+ * name.
+ */
+public class HandshakeSimulation extends Simulation {
+  private final String target = setting("target", "https://127.0.0.1:443/");
+  private final double rate = Double.parseDouble(setting("rate", "300"));
+  private final Duration length = seconds("seconds", "30");
+  private final Duration warmup = seconds("warmup", "0");
+  // Above 0: the closed model, as many users as this at any time, whatever the rate.
+  private final int users = Integer.parseInt(setting("users", "0"));
+
+  public HandshakeSimulation() {
+    // Without shareConnections() connections belong to their user, who lives for one request.
+    HttpProtocolBuilder protocol = http.disableWarmUp().disableFollowRedirect();
+    PopulationBuilder measured = population("handshake", length);
+    setUp(warmup.isZero() ? measured : population("warm-up", warmup).andThen(measured))
+        .protocols(protocol);
+  }
+
+  private PopulationBuilder population(String name, Duration during) {
+    ScenarioBuilder scenario =
+        scenario(name).exec(http(name).get(target).header("Connection", "close"));
+    return users > 0
+        ? scenario.injectClosed(constantConcurrentUsers(users).during(during))
+        : scenario.injectOpen(constantUsersPerSec(rate).during(during));
+  }
+
+  private static Duration seconds(String name, String missing) {
+    return Duration.ofSeconds(Long.parseLong(setting(name, missing)));
+  }
+
+  /** Returns the system property of that name, or the environment variable in capitals. */
+  private static String setting(String name, String missing) {
+    String variable = System.getenv(name.toUpperCase(Locale.ROOT));
+    return System.getProperty(name, variable == null ? missing : variable);
+  }
+}
