@@ -9,13 +9,13 @@ import io.gatling.javaapi.core.PopulationBuilder;
 import io.gatling.javaapi.core.ScenarioBuilder;
 import io.gatling.javaapi.core.Simulation;
 import io.gatling.javaapi.http.HttpProtocolBuilder;
+import io.gatling.javaapi.http.HttpRequestActionBuilder;
 import java.time.Duration;
 import java.util.Locale;
 
 /**
- * One fresh TLS handshake and one request a virtual user, as loadgen does it. The warm-up is a
- * scenario of its own, with a request name of its own, because Gatling mixes all requests of a
- * name.
+ * One fresh TLS handshake and one request a virtual user, as loadgen does it. The warm-up is
+ * silent, because Gatling's summary would mix it with the rest.
  */
 public class HandshakeSimulation extends Simulation {
   private final String target = setting("target", "https://127.0.0.1:443/");
@@ -28,14 +28,18 @@ public class HandshakeSimulation extends Simulation {
   public HandshakeSimulation() {
     // Without shareConnections() connections belong to their user, who lives for one request.
     HttpProtocolBuilder protocol = http.disableWarmUp().disableFollowRedirect();
-    PopulationBuilder measured = population("handshake", length);
-    setUp(warmup.isZero() ? measured : population("warm-up", warmup).andThen(measured))
+    HttpRequestActionBuilder request = http("handshake").get(target).header("Connection", "close");
+    PopulationBuilder measured = population("handshake", request, length);
+    setUp(
+            warmup.isZero()
+                ? measured
+                : population("warm-up", request.silent(), warmup).andThen(measured))
         .protocols(protocol);
   }
 
-  private PopulationBuilder population(String name, Duration during) {
-    ScenarioBuilder scenario =
-        scenario(name).exec(http(name).get(target).header("Connection", "close"));
+  private PopulationBuilder population(
+      String name, HttpRequestActionBuilder request, Duration during) {
+    ScenarioBuilder scenario = scenario(name).exec(request);
     return users > 0
         ? scenario.injectClosed(constantConcurrentUsers(users).during(during))
         : scenario.injectOpen(constantUsersPerSec(rate).during(during));
