@@ -3,7 +3,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -136,10 +138,6 @@ final class Compare {
       return "https://" + target() + "/";
     }
 
-    String seconds() {
-      return String.valueOf(setting.seconds());
-    }
-
     String connections() {
       return String.valueOf(setting.connections());
     }
@@ -212,6 +210,7 @@ final class Compare {
         task -> Map.of("OPENSSL_CONF", opensslConfigs.resolve(task.cell.group + ".cnf").toString());
     Function<Task, Map<String, String>> plain = task -> Map.of();
     String one = "the one asked for";
+    String two = "X25519: one; X25519MLKEM768: two, the other is x25519";
     String java = setting.text("java");
     Path gatling = setting.path("gatling");
 
@@ -242,7 +241,7 @@ final class Compare {
             plain,
             true,
             task -> readGatling(task, java, gatling),
-            "X25519: one; X25519MLKEM768: two, the other is x25519",
+            two,
             "from its own send to the last byte, with connect and handshake; the injector's"
                 + " lateness is left out (coordinated omission); second half; whole ms"));
     Tool h2load = Tool.find(setting, "h2load");
@@ -251,24 +250,11 @@ final class Compare {
             "h2load",
             h2load.absent,
             h2load.version("--version"),
-            task ->
-                h2load.with(
-                    "--h1",
-                    "-t1",
-                    "--groups=" + task.cell.group,
-                    "-n" + (long) task.cell.rate * task.setting.seconds(),
-                    "-c" + (long) task.cell.rate * task.setting.seconds(),
-                    "--rate=" + task.cell.rate,
-                    "--rate-period=1s",
-                    task.url()),
-            task ->
-                h2load.with(
-                    "--h1",
-                    "-t1",
-                    "--groups=" + task.cell.group,
-                    "-c" + task.connections(),
-                    "-D" + task.seconds(),
-                    task.url()),
+            // The first burst is at once, so one second's worth more lasts as long as the others.
+            h2load.command(
+                "--h1 -t1 --groups={group} -n{total} -c{total} --rate={rate} --rate-period=1s"
+                    + " {url}"),
+            h2load.command("--h1 -t1 --groups={group} -c{connections} -D{seconds} {url}"),
             task -> Map.of("OPENSSL_CONF", "/dev/null"),
             true,
             Compare::readH2load,
@@ -284,14 +270,7 @@ final class Compare {
             wrk.absent,
             wrk.version("-v"),
             null,
-            task ->
-                wrk.with(
-                    "-t1",
-                    "-c" + task.connections(),
-                    "-d" + task.seconds() + "s",
-                    "--latency",
-                    "-HConnection: close",
-                    task.url()),
+            wrk.command("-t1 -c{connections} -d{seconds}s --latency -H{close} {url}"),
             restricted,
             true,
             Compare::readWrk,
@@ -304,15 +283,7 @@ final class Compare {
             "wrk2",
             wrk2.absent,
             wrk2.version("-v"),
-            task ->
-                wrk2.with(
-                    "-t1",
-                    "-c" + task.connections(),
-                    "-d" + task.seconds() + "s",
-                    "-R" + task.cell.rate,
-                    "--latency",
-                    "-HConnection: close",
-                    task.url()),
+            wrk2.command("-t1 -c{connections} -d{seconds}s -R{rate} --latency -H{close} {url}"),
             null,
             restricted,
             true,
@@ -327,16 +298,7 @@ final class Compare {
             openssl.absent,
             openssl.version("version"),
             null,
-            task ->
-                openssl.with(
-                    "s_time",
-                    "-connect",
-                    task.target(),
-                    "-new",
-                    "-time",
-                    task.seconds(),
-                    "-www",
-                    "/"),
+            openssl.command("s_time -connect {target} -new -time {seconds} -www /"),
             restricted,
             true,
             Compare::readSTime,
@@ -348,13 +310,13 @@ final class Compare {
             "hey",
             hey.absent,
             "prints none",
-            task -> hey(task, hey),
-            task -> hey(task, hey),
+            hey.command("-disable-keepalive -z {seconds}s -c {connections} -q {rateEach} {url}"),
+            hey.command("-disable-keepalive -z {seconds}s -c {connections} {url}"),
             // Go decides by it whether it sends the hybrid share at all.
             task -> Map.of("GODEBUG", "tlsmlkem=" + (task.cell.group.equals("X25519") ? 0 : 1)),
             true,
             Compare::readHey,
-            "X25519: one; X25519MLKEM768: two, the other is x25519",
+            two,
             "from the start of a request that a worker sent, with connect and handshake; a worker"
                 + " that waits sends none, and what was not sent is left out (coordinated"
                 + " omission); 100 us printed"));
@@ -365,20 +327,8 @@ final class Compare {
             tlsPerf.absent,
             "prints none",
             null,
-            task ->
-                tlsPerf.with(
-                    "-l",
-                    task.connections(),
-                    "-t",
-                    "1",
-                    "-T",
-                    task.seconds(),
-                    "--tls",
-                    "1.3",
-                    "-C",
-                    task.cell.group,
-                    task.target().replaceFirst(":.*", ""),
-                    task.target().replaceFirst(".*:", "")),
+            tlsPerf.command(
+                "-l {connections} -t 1 -T {seconds} --tls 1.3 -C {group} {host} {port}"),
             restricted,
             false,
             Compare::readTlsPerf,
@@ -442,24 +392,11 @@ final class Compare {
             "-nr"));
   }
 
-  private static List<String> hey(Task task, Tool hey) {
-    List<String> command =
-        new ArrayList<>(
-            hey.with("-disable-keepalive", "-z", task.seconds() + "s", "-c", task.connections()));
-    if (!task.flat()) {
-      // Its rate is per worker.
-      double perWorker = (double) task.cell.rate / task.setting.connections();
-      command.addAll(List.of("-q", String.format(Locale.ROOT, "%.6f", perWorker)));
-    }
-    command.add(task.url());
-    return command;
-  }
-
   /**
    * A program of the host's PATH or of the unpacked Debian root, which has an OpenSSL that knows
    * the hybrid group. The root's run by their own loader, so that no chroot is needed.
    */
-  record Tool(List<String> command, String absent) {
+  record Tool(List<String> prefix, String absent) {
     static Tool find(Setting setting, String name) {
       String root = setting.text("peers-root");
       boolean packaged = List.of("h2load", "wrk", "openssl", "hey").contains(name);
@@ -504,12 +441,42 @@ final class Compare {
       return new Tool(List.of(), name + " is not on the PATH");
     }
 
-    List<String> with(String... arguments) {
-      return Stream.concat(command.stream(), Arrays.stream(arguments)).toList();
+    /** Makes command lines of a template, in whose words names in braces are replaced. */
+    Function<Task, List<String>> command(String template) {
+      return task -> {
+        String[] target = task.target().split(":");
+        int seconds = task.setting.seconds();
+        Map<String, String> values =
+            Map.of(
+                "{group}", task.cell.group,
+                "{rate}", String.valueOf(task.cell.rate),
+                "{rateEach}",
+                    String.format(
+                        Locale.ROOT, "%.6f", (double) task.cell.rate / task.setting.connections()),
+                "{total}", String.valueOf(task.cell.rate * (seconds + 1L)),
+                "{seconds}", String.valueOf(seconds),
+                "{connections}", task.connections(),
+                "{close}", "Connection: close",
+                "{target}", task.target(),
+                "{host}", target[0],
+                "{port}", target[1]);
+        return Stream.concat(prefix.stream(), Arrays.stream(template.split(" ")))
+            .map(word -> word.replace("{url}", task.url()))
+            .map(
+                word -> {
+                  for (Map.Entry<String, String> value : values.entrySet()) {
+                    word = word.replace(value.getKey(), value.getValue());
+                  }
+                  return word;
+                })
+            .toList();
+      };
     }
 
     String version(String option) throws IOException, InterruptedException {
-      return absent == null ? firstLine(with(option)) : "";
+      return absent == null
+          ? firstLine(Stream.concat(prefix.stream(), Stream.of(option)).toList())
+          : "";
     }
   }
 
@@ -916,13 +883,18 @@ final class Compare {
         Thread.sleep(5);
       }
       if (loadStart != null) {
-        double seconds = setting.seconds();
-        // The end is cut, so that nobody's last requests and clean-up are in.
-        if (!endedBefore(process, loadStart + (long) (seconds / 2 * 1e9))) {
+        // Both ends lie at the same place of a second, in its middle: some clients send in bursts at
+        // full seconds. The last half second is left out, in which those that start late end early.
+        long second = 1_000_000_000L;
+        long end = loadStart + setting.seconds() * second - second / 2;
+        if (!endedBefore(process, end - setting.seconds() / 2 * second)) {
           from = Instants.now(process, workers, log);
-          if (!endedBefore(
-              process, loadStart + (long) ((seconds - Math.min(0.5, seconds / 20)) * 1e9))) {
+          if (!endedBefore(process, end)) {
             to = Instants.now(process, workers, log);
+            if (!process.isAlive()) {
+              // It may have ended before its times were read.
+              to = null;
+            }
           }
         }
         if (to == null) {
@@ -1098,13 +1070,21 @@ final class Compare {
   }
 
   private static int ports() throws IOException {
-    String[] range =
-        Files.readString(Path.of("/proc/sys/net/ipv4/ip_local_port_range")).trim().split("\\s+");
+    String[] range = sysctl("net/ipv4/ip_local_port_range").split("\\s+");
     return Integer.parseInt(range[1]) - Integer.parseInt(range[0]) + 1;
   }
 
   private static boolean reusesPorts() throws IOException {
-    return !Files.readString(Path.of("/proc/sys/net/ipv4/tcp_tw_reuse")).trim().equals("0");
+    return !sysctl("net/ipv4/tcp_tw_reuse").equals("0");
+  }
+
+  /** These files have to be read with one call, which {@link Files#readString} does not do. */
+  private static String sysctl(String name) throws IOException {
+    byte[] bytes = new byte[4096];
+    try (InputStream in = new FileInputStream("/proc/sys/" + name)) {
+      int length = in.read(bytes);
+      return new String(bytes, 0, Math.max(0, length), StandardCharsets.US_ASCII).trim();
+    }
   }
 
   // --- All runs ---------------------------------------------------------------------------------
@@ -1152,7 +1132,8 @@ final class Compare {
     say(
         "%d runs of %d s, at most about %d connections, about %d min in all",
         planned, setting.seconds(), connections, Math.max(1, planned * perRun / 60));
-    if (cells.stream().anyMatch(cell -> connections(cell) > portsOrZero()) && !reusesPorts()) {
+    long largest = cells.stream().mapToLong(this::connections).max().orElse(0);
+    if (largest > ports() && !reusesPorts()) {
       say(
           "warning: a run may need more ports than there are, and TIME_WAIT keeps them for %d s:"
               + " net.ipv4.ip_local_port_range holds %d; set net.ipv4.tcp_tw_reuse=2",
@@ -1216,14 +1197,6 @@ final class Compare {
     write(result);
     table(selected);
     say("result: %s", setting.path("out").resolve("result.json"));
-  }
-
-  private static int portsOrZero() {
-    try {
-      return ports();
-    } catch (IOException e) {
-      return 0;
-    }
   }
 
   private void write(ObjectNode result) throws IOException {

@@ -2,10 +2,10 @@ package io.pqcbench.samples;
 
 import static io.gatling.javaapi.core.CoreDsl.constantConcurrentUsers;
 import static io.gatling.javaapi.core.CoreDsl.constantUsersPerSec;
+import static io.gatling.javaapi.core.CoreDsl.exec;
 import static io.gatling.javaapi.core.CoreDsl.scenario;
 import static io.gatling.javaapi.http.HttpDsl.http;
 
-import io.gatling.javaapi.core.PopulationBuilder;
 import io.gatling.javaapi.core.ScenarioBuilder;
 import io.gatling.javaapi.core.Simulation;
 import io.gatling.javaapi.http.HttpProtocolBuilder;
@@ -14,8 +14,8 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * One fresh TLS handshake and one request a virtual user, as loadgen does it. The warm-up is
- * silent, because Gatling's summary would mix it with the rest.
+ * One fresh TLS handshake and one request a virtual user, as loadgen does it. Requests of the
+ * warm-up are silent, because Gatling's summary would mix them with the rest.
  */
 public class HandshakeSimulation extends Simulation {
   private final String target = setting("target", "https://127.0.0.1:443/");
@@ -25,24 +25,29 @@ public class HandshakeSimulation extends Simulation {
   // Above 0: the closed model, as many users as this at any time, whatever the rate.
   private final int users = Integer.parseInt(setting("users", "0"));
 
+  private long warmupEnd;
+
   public HandshakeSimulation() {
     // Without shareConnections() connections belong to their user, who lives for one request.
     HttpProtocolBuilder protocol = http.disableWarmUp().disableFollowRedirect();
     HttpRequestActionBuilder request = http("handshake").get(target).header("Connection", "close");
-    PopulationBuilder measured = population("handshake", request, length);
+    // One population, because a second one would start after a gap.
+    ScenarioBuilder scenario =
+        scenario("handshake")
+            .doIfOrElse(session -> System.nanoTime() < warmupEnd)
+            .then(exec(request.silent()))
+            .orElse(exec(request));
+    Duration whole = warmup.plus(length);
     setUp(
-            warmup.isZero()
-                ? measured
-                : population("warm-up", request.silent(), warmup).andThen(measured))
+            users > 0
+                ? scenario.injectClosed(constantConcurrentUsers(users).during(whole))
+                : scenario.injectOpen(constantUsersPerSec(rate).during(whole)))
         .protocols(protocol);
   }
 
-  private PopulationBuilder population(
-      String name, HttpRequestActionBuilder request, Duration during) {
-    ScenarioBuilder scenario = scenario(name).exec(request);
-    return users > 0
-        ? scenario.injectClosed(constantConcurrentUsers(users).during(during))
-        : scenario.injectOpen(constantUsersPerSec(rate).during(during));
+  @Override
+  public void before() {
+    warmupEnd = System.nanoTime() + warmup.toNanos();
   }
 
   private static Duration seconds(String name, String missing) {
