@@ -3,10 +3,12 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedReader;
+import java.io.FileInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -18,9 +20,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.function.DoubleUnaryOperator;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -289,7 +294,7 @@ public final class Scaling {
   private static String whyNot(Point point) throws IOException {
     Matcher files =
         Pattern.compile("Max open files\\s+\\S+\\s+(\\d+)")
-            .matcher(Files.readString(Path.of("/proc/self/limits")));
+            .matcher(kernelText(Path.of("/proc/self/limits")));
     if (files.find()) {
       long limit = Long.parseLong(files.group(1));
       if (point.wantedInFlight > limit - RESERVED_DESCRIPTORS) {
@@ -302,7 +307,7 @@ public final class Scaling {
     }
     Path range = Path.of("/proc/sys/net/ipv4/ip_local_port_range");
     if (Files.isReadable(range)) {
-      String[] ends = Files.readString(range).strip().split("\\s+");
+      String[] ends = kernelText(range).strip().split("\\s+");
       int ports = Integer.parseInt(ends[1]) - Integer.parseInt(ends[0]) + 1;
       if (point.wantedInFlight > ports) {
         return "there are too few ports: inFlight="
@@ -313,6 +318,15 @@ public final class Scaling {
       }
     }
     return null;
+  }
+
+  /**
+   * Reads in one go: Files would begin with a single byte, and sysctl files give nothing after it.
+   */
+  private static String kernelText(Path file) throws IOException {
+    try (FileInputStream in = new FileInputStream(file.toFile())) {
+      return new String(in.readAllBytes(), StandardCharsets.US_ASCII);
+    }
   }
 
   /** Returns how long a run is, without its start; a slow server has to fill up first. */
@@ -548,7 +562,7 @@ public final class Scaling {
   private static void write(Path file, JsonNode node) throws IOException {
     Path next = file.resolveSibling(file.getFileName() + ".tmp");
     JSON.writerWithDefaultPrettyPrinter().writeValue(next.toFile(), node);
-    Files.move(next, file, java.nio.file.StandardCopyOption.REPLACE_EXISTING);
+    Files.move(next, file, StandardCopyOption.REPLACE_EXISTING);
   }
 
   private static void delete(Path directory) throws IOException {
@@ -610,11 +624,11 @@ public final class Scaling {
    */
   private record Memory(double seconds, Double rss, Double anon, Double peak, Double pss) {
 
-    static java.util.Optional<Memory> read(long pid, double seconds, boolean withPss) {
+    static Optional<Memory> read(long pid, double seconds, boolean withPss) {
       try {
         Path process = Path.of("/proc", Long.toString(pid));
-        String status = Files.readString(process.resolve("status"));
-        String rollup = withPss ? Files.readString(process.resolve("smaps_rollup")) : "";
+        String status = kernelText(process.resolve("status"));
+        String rollup = withPss ? kernelText(process.resolve("smaps_rollup")) : "";
         Memory memory =
             new Memory(
                 seconds,
@@ -622,10 +636,10 @@ public final class Scaling {
                 field(status, "RssAnon"),
                 field(status, "VmHWM"),
                 field(rollup, "Pss"));
-        return java.util.Optional.ofNullable(memory.peak == null ? null : memory);
+        return Optional.ofNullable(memory.peak == null ? null : memory);
       } catch (IOException e) {
         // It has ended meanwhile.
-        return java.util.Optional.empty();
+        return Optional.empty();
       }
     }
 
@@ -719,8 +733,7 @@ public final class Scaling {
     return flat;
   }
 
-  private static List<double[]> series(
-      List<Memory> memory, java.util.function.Function<Memory, Double> of) {
+  private static List<double[]> series(List<Memory> memory, Function<Memory, Double> of) {
     return memory.stream()
         .filter(sample -> of.apply(sample) != null)
         .map(sample -> new double[] {sample.seconds, of.apply(sample)})
@@ -886,8 +899,7 @@ public final class Scaling {
               .orElse(1);
       double step = niceStep(highest / 5);
       double top = Math.ceil(highest * 1.02 / step) * step;
-      java.util.function.DoubleUnaryOperator y =
-          value -> COST_BOTTOM - value / top * (COST_BOTTOM - COST_TOP);
+      DoubleUnaryOperator y = value -> COST_BOTTOM - value / top * (COST_BOTTOM - COST_TOP);
       for (double value = 0; value <= top * 1.001; value += step) {
         tick(y.applyAsDouble(value), number(Math.rint(value)));
       }
@@ -918,7 +930,7 @@ public final class Scaling {
       all.removeIf(value -> value <= 0);
       double low = Math.floor(Math.log10(all.isEmpty() ? 10 : Collections.min(all)));
       double high = Math.ceil(Math.log10(all.isEmpty() ? 1000 : Collections.max(all)) + 1e-9);
-      java.util.function.DoubleUnaryOperator y =
+      DoubleUnaryOperator y =
           value ->
               LAG_BOTTOM
                   - (Math.log10(Math.max(value, 1e-3)) - low)
@@ -974,7 +986,7 @@ public final class Scaling {
     private void curve(
         List<JsonNode> series,
         String metric,
-        java.util.function.DoubleUnaryOperator y,
+        DoubleUnaryOperator y,
         int style,
         String dash,
         String more,
