@@ -188,6 +188,16 @@ final class Compare {
     }
   }
 
+  /** The shortest period in whole ms in which a whole number of connections is due. */
+  private static int evenPeriod(int rate) {
+    for (int period = 1; period < 1000; period++) {
+      if (rate * period % 1000 == 0) {
+        return period;
+      }
+    }
+    return 1000;
+  }
+
   private static List<Client> clients(Setting setting) throws IOException, InterruptedException {
     Path opensslConfigs = setting.path("out").resolve("openssl");
     Files.createDirectories(opensslConfigs);
@@ -245,24 +255,32 @@ final class Compare {
             "from its own send to the last byte, with connect and handshake; the injector's"
                 + " lateness is left out (coordinated omission); second half; whole ms"));
     Tool h2load = Tool.find(setting, "h2load");
-    all.add(
-        new Client(
-            "h2load",
-            h2load.absent,
-            h2load.version("--version"),
-            // The first burst is at once, so one second's worth more lasts as long as the others.
-            h2load.command(
-                "--h1 -t1 --groups={group} -n{total} -c{total} --rate={rate} --rate-period=1s"
-                    + " {url}"),
-            h2load.command("--h1 -t1 --groups={group} -c{connections} -D{seconds} {url}"),
-            task -> Map.of("OPENSSL_CONF", "/dev/null"),
-            true,
-            Compare::readH2load,
-            one,
-            "'time for request': from sending the request on a finished handshake, so without"
-                + " connect and handshake; prints no percentiles; us. With a rate, connections"
-                + " start in a burst at each full second. 'time for connect' is TCP and TLS; flat:"
-                + " of the first connections only"));
+    for (boolean even : List.of(false, true)) {
+      all.add(
+          new Client(
+              even ? "h2load-even" : "h2load",
+              h2load.absent,
+              h2load.version("--version"),
+              // The first burst is at once, so one second's worth more lasts as long as the others.
+              h2load.command(
+                  "--h1 -t1 --groups={group} -n{total} -c{total} "
+                      + (even
+                          ? "--rate={burst} --rate-period={period}ms"
+                          : "--rate={rate} --rate-period=1s")
+                      + " {url}"),
+              even
+                  ? null
+                  : h2load.command("--h1 -t1 --groups={group} -c{connections} -D{seconds} {url}"),
+              task -> Map.of("OPENSSL_CONF", "/dev/null"),
+              true,
+              Compare::readH2load,
+              one,
+              "'time for request': from sending the request on a finished handshake, so without"
+                  + " connect and handshake; prints no percentiles; us. Connections start in a"
+                  + " burst"
+                  + (even ? " of the smallest size that whole ms allow" : " at each full second")
+                  + ". 'time for connect' is TCP and TLS; flat: of the first connections only"));
+    }
     Tool wrk = Tool.find(setting, "wrk");
     all.add(
         new Client(
@@ -460,8 +478,11 @@ final class Compare {
                 "{target}", task.target(),
                 "{host}", target[0],
                 "{port}", target[1]);
+        int period = evenPeriod(task.cell.rate);
         return Stream.concat(prefix.stream(), Arrays.stream(template.split(" ")))
             .map(word -> word.replace("{url}", task.url()))
+            .map(word -> word.replace("{period}", String.valueOf(period)))
+            .map(word -> word.replace("{burst}", String.valueOf(task.cell.rate * period / 1000)))
             .map(
                 word -> {
                   for (Map.Entry<String, String> value : values.entrySet()) {
@@ -883,7 +904,8 @@ final class Compare {
         Thread.sleep(5);
       }
       if (loadStart != null) {
-        // Both ends lie at the same place of a second, in its middle: some clients send in bursts at
+        // Both ends lie at the same place of a second, in its middle: some clients send in bursts
+        // at
         // full seconds. The last half second is left out, in which those that start late end early.
         long second = 1_000_000_000L;
         long end = loadStart + setting.seconds() * second - second / 2;

@@ -12,7 +12,7 @@ kernel, handshakes and group from nginx's access log. Run it on a machine that d
 
   --groups LIST           X25519, X25519MLKEM768 (default: both)
   --rates LIST            handshakes per second, or flat: as fast as the client can (default: 300,1000,2000,2500,flat)
-  --clients LIST          of loadgen, loadgen-busy, gatling, h2load, wrk, wrk2, s_time, hey, tls-perf (default: all).
+  --clients LIST          of loadgen, loadgen-busy, gatling, h2load, h2load-even, wrk, wrk2, s_time, hey, tls-perf (default: all).
                           wrk, s_time and tls-perf cannot keep a rate, and run flat only; wrk2 cannot run flat.
                           What cannot be had here is named with the reason
   --rounds N              (default: 3)
@@ -52,7 +52,7 @@ suite=trixie
 
 declare -A option=(
   [groups]="X25519,X25519MLKEM768" [rates]='' [rounds]='' [seconds]='' [connections]=32 [flat-rate]=4000 [seed]=1
-  [clients]="loadgen,loadgen-busy,gatling,h2load,wrk,wrk2,s_time,hey,tls-perf" [max-connections]=6000000
+  [clients]="loadgen,loadgen-busy,gatling,h2load,h2load-even,wrk,wrk2,s_time,hey,tls-perf" [max-connections]=6000000
   [out]="$module/target/compare/$(date -u +%Y%m%d-%H%M%S)"
 )
 quick=
@@ -184,7 +184,7 @@ ulimit -n "$(ulimit -Hn)"
 "$module/bin/loadgen" --version >"${option[out]}/loadgen-version.txt"
 gatling_absent='' peers_root='' peers_absent=''
 if wanted gatling; then prepare_gatling; fi
-if wanted h2load || wanted wrk || wanted s_time || wanted hey; then prepare_peers; fi
+if wanted h2load || wanted h2load-even || wanted wrk || wanted s_time || wanted hey; then prepare_peers; fi
 prepare_nginx
 
 arguments=()
