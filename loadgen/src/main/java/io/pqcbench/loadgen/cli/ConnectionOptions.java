@@ -204,7 +204,8 @@ final class ConnectionOptions {
     return new LoadPlan.Request(handshakeOnly, path == null ? target.path() : path, headers);
   }
 
-  LoadPlan.Limits limits(int lanes, LoadPlan.Wait wait, int maxInFlight, long slowThresholdNanos) {
+  LoadPlan.Limits limits(
+      int lanes, boolean pinned, LoadPlan.Wait wait, int maxInFlight, long slowThresholdNanos) {
     List<InetAddress> sources = new ArrayList<>();
     for (String source : sourceAddresses) {
       try {
@@ -221,6 +222,7 @@ final class ConnectionOptions {
     }
     return new LoadPlan.Limits(
         lanes,
+        pinned,
         wait,
         maxInFlight,
         connectTimeoutNanos,

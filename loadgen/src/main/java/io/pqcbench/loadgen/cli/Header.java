@@ -68,8 +68,9 @@ final class Header {
     line(
         text,
         "lanes",
-        "%d, waiting: %s, at most %d in flight, timeouts %s connect %s in all, close %s%s",
+        "%d%s, waiting: %s, at most %d in flight, timeouts %s connect %s in all, close %s%s",
         plan.limits().lanes(),
+        plan.limits().pinned() ? " pinned" : "",
         plan.limits().waiting().name().toLowerCase(Locale.ROOT),
         session.maxInFlight(),
         Quantity.format(plan.limits().connectTimeoutNanos()),

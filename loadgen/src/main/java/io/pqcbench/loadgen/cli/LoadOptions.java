@@ -55,6 +55,11 @@ final class LoadOptions {
   private int lanes = 1;
 
   @Option(
+      names = "--pin",
+      description = "Give each lane a processor of its own, the last ones first; needs taskset")
+  private boolean pin;
+
+  @Option(
       names = "--wait",
       paramLabel = "busy|block",
       description =
@@ -110,7 +115,7 @@ final class LoadOptions {
             seed != null ? seed : new SecureRandom().nextLong() >>> 11),
         connection.tlsOffer(resolved),
         connection.request(resolved),
-        connection.limits(lanes, chosen, maxInFlight, slowThresholdNanos));
+        connection.limits(lanes, pin, chosen, maxInFlight, slowThresholdNanos));
   }
 
   /** Returns a result directory for now, for who has named none. */

@@ -47,7 +47,7 @@ final class ProbeCommand implements Callable<Integer> {
             ONCE,
             connection.tlsOffer(target),
             connection.request(target),
-            connection.limits(1, LoadPlan.Wait.BLOCK, 1, Long.MAX_VALUE));
+            connection.limits(1, false, LoadPlan.Wait.BLOCK, 1, Long.MAX_VALUE));
     ServerFacts facts = new Preflight(plan, NanoClock.SYSTEM).run();
     System.out.print(json ? Bundle.toJson(facts) + "\n" : Header.server(plan, facts));
     return 0;

@@ -153,9 +153,10 @@ public final class LoadRun {
    * Runs to the end, or until {@link #stop}.
    *
    * @throws SSLException when the TLS stack refuses the plan
+   * @throws IOException when the lanes cannot be pinned
    * @throws CompletionException when a lane broke off by a defect of this program
    */
-  public Result run() throws SSLException {
+  public Result run() throws IOException {
     try (TlsClient client = new TlsClient(plan, facts, clock)) {
       Map<String, Long> allowances = monitor.platform().allowances();
       long start = clock.nanos() + LEAD_NANOS;
@@ -195,13 +196,16 @@ public final class LoadRun {
     }
   }
 
-  private void startThreads() {
+  private void startThreads() throws IOException {
     for (int i = 0; i < lanes.size(); i++) {
       Thread thread = new Thread(lanes.get(i), "lane-" + i);
       thread.setDaemon(true);
       thread.setUncaughtExceptionHandler((dead, failure) -> laneFailure = failure);
       threads.add(thread);
       thread.start();
+    }
+    if (plan.limits().pinned()) {
+      Pinning.pin(threads.stream().map(Thread::getName).toList());
     }
   }
 

@@ -112,6 +112,7 @@ public final class WarmUp {
         new LoadPlan.Request(plan.request().handshakeOnly(), "/", plan.request().headers()),
         new LoadPlan.Limits(
             1,
+            false,
             limits.waiting(),
             MAX_IN_FLIGHT,
             limits.connectTimeoutNanos(),

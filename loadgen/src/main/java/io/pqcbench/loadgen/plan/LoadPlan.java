@@ -169,6 +169,7 @@ public record LoadPlan(Target target, Pace pace, TlsOffer tls, Request request, 
    * How the client spends its machine, and how long it waits.
    *
    * @param lanes event loops; at least 1
+   * @param pinned whether each lane has a processor of its own
    * @param waiting how they wait
    * @param maxInFlight attempts open at once over all lanes; arrivals beyond are skipped and
    *     counted
@@ -180,6 +181,7 @@ public record LoadPlan(Target target, Pace pace, TlsOffer tls, Request request, 
    */
   public record Limits(
       int lanes,
+      boolean pinned,
       Wait waiting,
       int maxInFlight,
       long connectTimeoutNanos,

@@ -163,6 +163,7 @@ public final class Plans {
         new LoadPlan.Request(handshakeOnly, path, headers),
         new LoadPlan.Limits(
             lanes,
+            false,
             waiting,
             maxInFlight,
             connectTimeoutNanos,
