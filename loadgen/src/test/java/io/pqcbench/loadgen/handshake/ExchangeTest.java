@@ -2,6 +2,8 @@ package io.pqcbench.loadgen.handshake;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.pkitesting.CertificateBuilder;
+import io.netty.pkitesting.X509Bundle;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.plan.Plans;
@@ -240,6 +242,28 @@ class ExchangeTest {
       assertThat(attempt.outcome()).isEqualTo(Outcome.SUCCESS);
       assertThat(attempt.bodyBytes()).isEqualTo(1_000_000);
       assertThat(attempt.bytesIn()).isGreaterThan(1_000_000);
+    }
+  }
+
+  /** Far more than the buffers of both sockets hold, so the client has to wait for the server. */
+  @Test
+  void aRequestThatTheSocketDoesNotTakeAtOnceIsSentAsItDoes() throws Exception {
+    X509Bundle certificate =
+        new CertificateBuilder()
+            .ecp256()
+            .setIsCertificateAuthority(true)
+            .subject("CN=server.example")
+            .buildSelfSigned();
+    try (JdkTlsServer server = new JdkTlsServer(certificate, null);
+        OneShot shot =
+            OneShot.blind(
+                Plans.to(server.port())
+                    .groups(NamedGroup.X25519)
+                    .headers("X-Long: " + "a".repeat(20_000_000))
+                    .plan())) {
+      Attempt attempt = shot.run();
+      assertThat(attempt.outcome()).isEqualTo(Outcome.SUCCESS);
+      assertThat(attempt.bytesOut()).isGreaterThan(20_000_000);
     }
   }
 

@@ -2,6 +2,7 @@ package io.pqcbench.loadgen.handshake;
 
 import io.netty.pkitesting.X509Bundle;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -38,7 +39,7 @@ final class JdkTlsServer implements AutoCloseable {
   private void serve() {
     while (!listener.isClosed()) {
       try (Socket socket = listener.accept()) {
-        socket.getInputStream().read(new byte[16_384]);
+        readHead(socket.getInputStream());
         socket
             .getOutputStream()
             .write(
@@ -47,6 +48,20 @@ final class JdkTlsServer implements AutoCloseable {
       } catch (IOException expected) {
         // A client that was refused; the next one may do better.
       }
+    }
+  }
+
+  private static void readHead(InputStream in) throws IOException {
+    byte[] some = new byte[16_384];
+    String end = "";
+    while (!end.endsWith("\r\n\r\n")) {
+      int read = in.read(some);
+      if (read < 0) {
+        return;
+      }
+      int tail = Math.min(4, read);
+      end += new String(some, read - tail, tail, StandardCharsets.US_ASCII);
+      end = end.substring(Math.max(0, end.length() - 4));
     }
   }
 
