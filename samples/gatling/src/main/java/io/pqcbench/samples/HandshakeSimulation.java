@@ -17,7 +17,7 @@ import java.util.Locale;
  * One fresh TLS handshake and one request a virtual user, as loadgen does it. Requests of the
  * warm-up are silent, because Gatling's summary would mix them with the rest.
  */
-public class HandshakeSimulation extends Simulation {
+public final class HandshakeSimulation extends Simulation {
   private final String target = setting("target", "https://127.0.0.1:443/");
   private final double rate = Double.parseDouble(setting("rate", "300"));
   private final Duration length = seconds("seconds", "30");
