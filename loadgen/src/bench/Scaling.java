@@ -883,7 +883,7 @@ public final class Scaling {
           67,
           "axis",
           "start",
-          "%s, median of %s rounds of %s s, client and server share this machine"
+          "%s, median of %s x %s s; client and server share this machine"
               .formatted(
                   result.get("startedAt").asText().substring(0, 10),
                   settings.get("rounds").asText(),
