@@ -58,7 +58,7 @@ public final class WarmUp {
    * Warms up.
    *
    * @param plan of the run; its groups and its request are taken
-   * @param longestNanos to give up after; 0 for no warm-up at all
+   * @param longestNanos to give up after, but for one round at least; 0 for no warm-up at all
    * @return what it came to; null for none
    * @throws PreflightException when the server in this process cannot be reached
    */
@@ -78,13 +78,13 @@ public final class WarmUp {
     try (EmbeddedServer server = EmbeddedServer.start(options)) {
       LoadPlan own = against(server, plan);
       ServerFacts facts = new Preflight(own, clock).run();
-      while (!settled && clock.nanos() - begin < longestNanos) {
+      do {
         long compiled = compiler.getTotalCompilationTime();
         long from = clock.nanos();
         warmUp.round(own, facts);
         long milliseconds = (clock.nanos() - from) / 1_000_000;
         settled = compiler.getTotalCompilationTime() - compiled < SETTLED * milliseconds;
-      }
+      } while (!settled && clock.nanos() - begin < longestNanos);
     } catch (SSLException e) {
       throw new PreflightException("the warm-up of the client's code failed: " + e.getMessage(), e);
     }

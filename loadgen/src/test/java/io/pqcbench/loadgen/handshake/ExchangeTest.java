@@ -16,6 +16,7 @@ import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class ExchangeTest {
@@ -108,6 +109,17 @@ class ExchangeTest {
       // An ECDSA signature in DER is 70 to 72 bytes long.
       assertThat(hybrid.handshakeBytesIn() - classical.handshakeBytesIn())
           .isBetween(1088L - 4, 1088L + 4);
+    }
+  }
+
+  /** RFC 6066, section 3: a name, also one without a dot, but no address. */
+  @ParameterizedTest
+  @CsvSource({"server.example,server.example", "nginx,nginx", "127.0.0.1,", "::1,", ","})
+  void sendsAServerNameThatIsAName(String given, String sent) throws Exception {
+    try (EmbeddedServer server = server();
+        OneShot shot = OneShot.blind(Plans.to(server.address().getPort()).sni(given).plan())) {
+      assertThat(shot.run().outcome()).isEqualTo(Outcome.SUCCESS);
+      assertThat(shot.exchange.client.hello().serverName()).isEqualTo(sent);
     }
   }
 

@@ -156,6 +156,29 @@ class PreflightTest {
   }
 
   @Test
+  void checksTheNameOfTheHostAlsoWhenNoServerNameIsSent(@TempDir Path directory) throws Exception {
+    X509Bundle forTheAddress = certificate().addSanIpAddress("127.0.0.1").buildSelfSigned();
+    X509Bundle forAName = certificate().buildSelfSigned();
+    for (X509Bundle issued : List.of(forTheAddress, forAName)) {
+      Path root = pem(directory.resolve("root.pem"), issued.getCertificatePathPEM());
+      try (JdkTlsServer server = new JdkTlsServer(issued, null)) {
+        Plans plans =
+            Plans.to(server.port())
+                .groups(NamedGroup.X25519)
+                .sni(null)
+                .trust(LoadPlan.Trust.VERIFY_OR_PIN, root);
+        ServerFacts.CertificateFacts found = facts(plans.plan()).certificate();
+        if (issued == forTheAddress) {
+          assertThat(found.trust()).isEqualTo("verified");
+        } else {
+          assertThat(found.trust()).isEqualTo("pinned");
+          assertThat(found.complaint()).contains("host=127.0.0.1");
+        }
+      }
+    }
+  }
+
+  @Test
   void describesATls12Server() throws Exception {
     try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults().withTls("1.2"))) {
       ServerFacts facts =
