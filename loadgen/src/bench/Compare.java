@@ -355,6 +355,8 @@ final class Compare {
     return all;
   }
 
+  private static final int GATLING_LATE_SECONDS = 4;
+
   private static List<String> loadgen(Task task, String wait) {
     int seconds = task.setting.seconds();
     List<String> command =
@@ -401,7 +403,9 @@ final class Compare {
             "-Drate=" + task.cell.rate,
             "-Dusers=" + (task.flat() ? task.connections() : "0"),
             "-Dwarmup=" + (seconds - seconds / 2),
-            "-Dseconds=" + seconds / 2,
+            // Its first request comes up to seconds after its schedule began, by which it also
+            // ends.
+            "-Dseconds=" + (seconds / 2 + GATLING_LATE_SECONDS),
             "io.gatling.app.Gatling",
             "-s",
             "io.pqcbench.samples.HandshakeSimulation",
@@ -904,9 +908,8 @@ final class Compare {
         Thread.sleep(5);
       }
       if (loadStart != null) {
-        // Both ends lie at the same place of a second, in its middle: some clients send in bursts
-        // at
-        // full seconds. The last half second is left out, in which those that start late end early.
+        // Both ends lie in the middle of a second, because some clients send in bursts at full
+        // seconds. The last half second is left out: those that start late end early.
         long second = 1_000_000_000L;
         long end = loadStart + setting.seconds() * second - second / 2;
         if (!endedBefore(process, end - setting.seconds() / 2 * second)) {

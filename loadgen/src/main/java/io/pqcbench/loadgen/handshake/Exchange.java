@@ -143,7 +143,6 @@ public final class Exchange implements EpollIoHandle {
       registration.submit(CHANGES);
     } catch (IOException | UncheckedIOException e) {
       fail(Failures.ofConnect(e), Attempt.NONE, e);
-      return;
     }
   }
 
@@ -452,10 +451,15 @@ public final class Exchange implements EpollIoHandle {
     }
   }
 
-  private void handshakeFailed(Exception cause) throws IOException {
+  private void handshakeFailed(Exception cause) {
     SSL.bioClearByteBuffer(bio);
-    // The alert that tells the server why.
-    flush();
+    try {
+      // The alert that tells the server why.
+      flush();
+    } catch (IOException e) {
+      // It has gone already; what went wrong before is what counts.
+      cause.addSuppressed(e);
+    }
     if (server.notTls()) {
       fail(Outcome.TLS_ERROR, Attempt.NONE, new NotTlsException(server.firstBytes()));
     } else if (server.alertDescription() >= 0) {
