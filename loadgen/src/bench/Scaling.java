@@ -659,6 +659,7 @@ public final class Scaling {
     Path gcLog = out.resolve("gc.log");
     Path bundle = out.resolve("bundle");
     delete(bundle);
+    double warmup = Math.min(30, minutes * 12);
     List<Memory> memory = new ArrayList<>();
     JsonNode summary;
     JsonNode machine;
@@ -667,7 +668,7 @@ public final class Scaling {
       String options = System.getenv().getOrDefault("LOADGEN_JAVA_OPTS", "");
       Process process =
           start(
-              client(point, server.target, Math.min(30, minutes * 12), minutes * 48),
+              client(point, server.target, warmup, minutes * 60 - warmup),
               Map.of("LOADGEN_JAVA_OPTS", "-Xlog:gc:file=" + gcLog + ":uptime " + options));
       long start = System.nanoTime();
       while (!process.waitFor(SOAK_SAMPLE_MILLIS, TimeUnit.MILLISECONDS)) {
