@@ -183,10 +183,15 @@ public final class LoadRun {
       if (server != null) {
         server.align(start, wall);
       }
-      startThreads();
-      monitor.watch(lanes.stream().map(Lane::watch).toList());
       Writer writer = new Writer(record, recorders, start, measuredFrom, highest);
-      writer.loop();
+      try {
+        startThreads();
+        monitor.watch(lanes.stream().map(Lane::watch).toList());
+        writer.loop();
+      } finally {
+        // What the lanes use in native memory is freed next.
+        endThreads();
+      }
       if (laneFailure != null) {
         throw new CompletionException("a lane broke off", laneFailure);
       }
@@ -206,6 +211,28 @@ public final class LoadRun {
     }
     if (plan.limits().pinned()) {
       Pinning.pin(threads.stream().map(Thread::getName).toList());
+    }
+  }
+
+  /** Ends those lanes that still run, which is none unless something failed, and waits for them. */
+  private void endThreads() {
+    for (int i = 0; i < threads.size(); i++) {
+      if (threads.get(i).isAlive()) {
+        lanes.get(i).stop(0);
+      }
+    }
+    boolean interrupted = false;
+    for (Thread thread : threads) {
+      while (thread.isAlive()) {
+        try {
+          thread.join();
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 

@@ -75,12 +75,21 @@ final class Pinning {
       for (String task : tasks == null ? new String[0] : tasks) {
         Path comm = Path.of(TASKS, task, "comm");
         // A thread gets its name a moment after it was started.
-        if (Files.exists(comm) && Files.readString(comm).strip().equals(name)) {
+        if (name.equals(nameIn(comm))) {
           return task;
         }
       }
     } while (System.nanoTime() < until);
     throw new IOException("--pin: the kernel does not know the lane's thread: thread=" + name);
+  }
+
+  /** Returns null if the thread has ended meanwhile, as those of the compiler do. */
+  private static String nameIn(Path comm) {
+    try {
+      return Files.readString(comm).strip();
+    } catch (IOException e) {
+      return null;
+    }
   }
 
   private static void run(String... command) throws IOException {

@@ -35,6 +35,9 @@ public final class WarmUp {
 
   private static final int MAX_IN_FLIGHT = 4;
 
+  private static final long CONNECT_TIMEOUT_NANOS = 5_000_000_000L;
+  private static final long TIMEOUT_NANOS = 10_000_000_000L;
+
   /** The compiler has settled when it takes less than this share of a round. */
   private static final double SETTLED = 0.1;
 
@@ -115,8 +118,9 @@ public final class WarmUp {
             false,
             limits.waiting(),
             MAX_IN_FLIGHT,
-            limits.connectTimeoutNanos(),
-            limits.timeoutNanos(),
+            // Not the user's, which are for a server that is warm.
+            CONNECT_TIMEOUT_NANOS,
+            TIMEOUT_NANOS,
             limits.close(),
             List.of(),
             limits.slowThresholdNanos()));

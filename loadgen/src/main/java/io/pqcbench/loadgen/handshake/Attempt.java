@@ -165,7 +165,10 @@ public final class Attempt {
     return localPort;
   }
 
-  /** Returns the bytes given to the TCP connection, from the ClientHello to the close. */
+  /**
+   * Returns the bytes given to the TCP connection, from the ClientHello on, without the
+   * close_notify.
+   */
   public long bytesOut() {
     return bytesOut;
   }

@@ -212,6 +212,9 @@ public final class Exchange implements EpollIoHandle {
       }
     } catch (IOException e) {
       fail(Failures.ofTransport(e), Attempt.NONE, e);
+    } catch (RuntimeException e) {
+      // The loop would sleep for a second, and forget the other events of this turn.
+      fail(Outcome.TLS_ERROR, Attempt.NONE, e);
     }
   }
 
@@ -352,7 +355,9 @@ public final class Exchange implements EpollIoHandle {
       succeed(now);
     } else {
       writeRequest(flight);
-      sourceFrom(shared.in, length - left, left);
+      if (state != State.CLOSED) {
+        sourceFrom(shared.in, length - left, left);
+      }
     }
   }
 

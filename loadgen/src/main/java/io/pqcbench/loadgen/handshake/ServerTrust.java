@@ -45,6 +45,11 @@ abstract class ServerTrust extends CertificateVerifier {
     } catch (CertificateException e) {
       refusals.put(ssl, e);
       return X509_V_ERR_CERT_REJECTED;
+    } catch (RuntimeException e) {
+      // A certificate that breaks its reader is none to trust; native code must not be left by
+      // this.
+      refusals.put(ssl, new CertificateException("the certificate cannot be read", e));
+      return X509_V_ERR_CERT_REJECTED;
     }
   }
 
