@@ -47,4 +47,4 @@ if ((${feature%%.*} >= 24)); then
   # The launcher says the same to the client; else every fork warns.
   options+=(-jvmArgsPrepend "--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow")
 fi
-exec "$java" -jar "$jar" -prof gc "${options[@]}" "$@"
+exec "$java" -jar "$jar" -foe true -prof gc "${options[@]}" "$@"

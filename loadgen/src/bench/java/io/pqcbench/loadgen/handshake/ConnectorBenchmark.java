@@ -33,6 +33,7 @@ public class ConnectorBenchmark extends MicroBenchmark {
 
   @Setup
   public void open() throws Exception {
+    TlsClient.requireNative();
     LoadPlan plan = Plans.to(1).groups(NamedGroup.find(group).orElseThrow()).plan();
     client =
         new TlsClient(
@@ -40,7 +41,6 @@ public class ConnectorBenchmark extends MicroBenchmark {
             plan.tls().groups(),
             new ServerTrust.Blind(),
             Expectation.ANYTHING,
-            false,
             false,
             NanoClock.SYSTEM);
     loop = new ManualIoEventLoop(Thread.currentThread(), EpollIoHandler.newFactory());
