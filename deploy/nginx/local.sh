@@ -2,7 +2,7 @@
 # Real nginx with OpenSSL 3.5 (X25519MLKEM768, ML-DSA) for local tests, with nothing installed.
 #
 #   local.sh start    fetch (first time only) and start; prints target=, access_log=, pid=,
-#                     tls12=, tickets=, p256= on stdout, one per line; all else goes to stderr
+#                     tls12=, tickets=, p256=, keepalive= on stdout, one per line; all else goes to stderr
 #   local.sh stop     end that nginx, and only that one
 #   local.sh status   the same lines as start, or exit 1 when it does not run
 #
@@ -12,7 +12,7 @@
 # Environment:
 #   NGINX_LOCAL_DIR      configuration, certificate (cert.pem), logs; <repo>/loadgen/target/nginx
 #   NGINX_LOCAL_CACHE    unpacked packages; ${XDG_CACHE_HOME:-~/.cache}/pqcbench/nginx-<arch>
-#   NGINX_LOCAL_PORT     port of the main listener; a free one. The other three are always free ones
+#   NGINX_LOCAL_PORT     port of the main listener; a free one. The other four are always free ones
 #   NGINX_LOCAL_GROUPS   groups of the main and tickets listeners, in OpenSSL's syntax
 #   NGINX_LOCAL_WORKERS  worker processes; 1
 #
@@ -231,7 +231,7 @@ CONF
   chmod 644 "$dir/cert.pem"
 }
 
-make_config() { # main-port tls12-port tickets-port p256-port
+make_config() { # main-port tls12-port tickets-port p256-port keepalive-port
   local text nofile user=''
   # One descriptor per connection and one more while a payload file is read. Root may raise the hard
   # limit in some places; try rather than guess.
@@ -249,10 +249,11 @@ make_config() { # main-port tls12-port tickets-port p256-port
   text=${text//@PORT_TLS12@/"$2"}
   text=${text//@PORT_TICKETS@/"$3"}
   text=${text//@PORT_P256@/"$4"}
+  text=${text//@PORT_KEEPALIVE@/"$5"}
   text=${text//@DIR@/"$dir"}
   printf '%s\n' "$text" >"$conf"
   printf '%s\n' "target=127.0.0.1:$1" "access_log=$dir/access.log" "tls12=127.0.0.1:$2" \
-    "tickets=127.0.0.1:$3" "p256=127.0.0.1:$4" >"$dir/endpoints"
+    "tickets=127.0.0.1:$3" "p256=127.0.0.1:$4" "keepalive=127.0.0.1:$5" >"$dir/endpoints"
 }
 
 # --- Commands ------------------------------------------------------------------------------------
@@ -269,7 +270,7 @@ launch() (
 )
 
 start() {
-  local pid port tls12 tickets p256 attempt i
+  local pid port tls12 tickets p256 keepalive attempt i
   [[ ${NGINX_LOCAL_PORT:-1} =~ ^[1-9][0-9]{0,4}$ ]] || die "NGINX_LOCAL_PORT is not a port: $NGINX_LOCAL_PORT"
   workers=${NGINX_LOCAL_WORKERS:-1}
   [[ $workers =~ ^([1-9][0-9]*|auto)$ ]] || die "NGINX_LOCAL_WORKERS is not a number: $workers"
@@ -290,7 +291,8 @@ start() {
     port=${NGINX_LOCAL_PORT:-$(free_port)}
     if listens "$port"; then die "port $port is in use; choose another NGINX_LOCAL_PORT or leave it unset"; fi
     tls12=$(free_port "$port") tickets=$(free_port "$port" "$tls12") p256=$(free_port "$port" "$tls12" "$tickets")
-    make_config "$port" "$tls12" "$tickets" "$p256"
+    keepalive=$(free_port "$port" "$tls12" "$tickets" "$p256")
+    make_config "$port" "$tls12" "$tickets" "$p256" "$keepalive"
     rm -f "$dir/access.log" "$dir/error.log" "$dir/nginx.pid" # each start counts from zero
     if launch; then
       # The sockets are open by now; the daemon writes its pid file a moment later.

@@ -25,11 +25,14 @@ import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Map;
@@ -65,6 +68,10 @@ public final class Bundle implements AutoCloseable {
   private SampleFormat format;
   private long measuredFrom;
   private OutputStream samples;
+
+  /** Made when the first connection of a pool was opened. */
+  private OutputStream connections;
+
   private Writer slowFile;
   private SlowLog slow;
   private MonitorFiles monitor;
@@ -122,9 +129,10 @@ public final class Bundle implements AutoCloseable {
    * @param start of the run, on the run's clock
    * @param measuredFrom end of the warm-up, on the run's clock
    * @param wall the start as the wall clock has it
+   * @param targets how many there are, taken in turn
    */
-  public void open(long start, long measuredFrom, Instant wall) throws IOException {
-    this.format = new SampleFormat(start, measuredFrom);
+  public void open(long start, long measuredFrom, Instant wall, int targets) throws IOException {
+    this.format = new SampleFormat(start, measuredFrom, targets);
     this.measuredFrom = measuredFrom;
     samples = new SampleStream(file("samples.csv.gz"));
     samples.write(SampleFormat.header().getBytes(StandardCharsets.US_ASCII));
@@ -152,6 +160,19 @@ public final class Bundle implements AutoCloseable {
       format.append(lines, block, row);
     }
     samples.write(lines.toString().getBytes(StandardCharsets.US_ASCII));
+  }
+
+  /** Adds openings of connections that are kept for requests. */
+  public void writeConnections(SampleBlock block) throws IOException {
+    if (connections == null) {
+      connections = new SampleStream(file("connections.csv.gz"));
+      connections.write(SampleFormat.header().getBytes(StandardCharsets.US_ASCII));
+    }
+    lines.setLength(0);
+    for (int row = 0; row < block.rows(); row++) {
+      format.append(lines, block, row);
+    }
+    connections.write(lines.toString().getBytes(StandardCharsets.US_ASCII));
   }
 
   /**
@@ -204,8 +225,9 @@ public final class Bundle implements AutoCloseable {
         }
       }
     }
-    if (record.failures() != failuresWritten) {
-      failuresWritten = record.failures();
+    long failures = record.failures() + record.failedSetUps();
+    if (failures != failuresWritten) {
+      failuresWritten = failures;
       writeErrors(record);
     }
     flush();
@@ -241,6 +263,9 @@ public final class Bundle implements AutoCloseable {
     hlogPending.reset();
     hlog.flush();
     samples.flush();
+    if (connections != null) {
+      connections.flush();
+    }
     slowFile.flush();
     monitor.flush();
   }
@@ -266,10 +291,21 @@ public final class Bundle implements AutoCloseable {
     return JSON.writeValueAsString(value);
   }
 
-  /** A reader never sees half of such a file. */
+  /** A reader never sees half of such a file, nor does one after a power failure. */
   private static void replace(Path directory, String name, byte[] content) throws IOException {
     Path draft = directory.resolve(name + ".tmp");
-    Files.write(draft, content);
+    try (FileChannel channel =
+        FileChannel.open(
+            draft,
+            StandardOpenOption.CREATE,
+            StandardOpenOption.WRITE,
+            StandardOpenOption.TRUNCATE_EXISTING)) {
+      ByteBuffer bytes = ByteBuffer.wrap(content);
+      while (bytes.hasRemaining()) {
+        channel.write(bytes);
+      }
+      channel.force(true);
+    }
     Files.move(
         draft,
         directory.resolve(name),
@@ -282,7 +318,7 @@ public final class Bundle implements AutoCloseable {
     if (samples != null) {
       // Each may fail by itself, as on a full disk, and then the others are still worth closing.
       IOException failure = null;
-      for (Closeable file : Arrays.asList(samples, slowFile, monitor, hlog)) {
+      for (Closeable file : Arrays.asList(samples, connections, slowFile, monitor, hlog)) {
         try {
           if (file != null) {
             file.close();

@@ -21,10 +21,15 @@ final class SampleFormat {
 
   private final long start;
   private final long measuredFrom;
+  private final int targets;
   private final Map<Integer, String> groups = new HashMap<>();
   private final Map<Integer, String> suites = new HashMap<>();
 
-  SampleFormat(long start, long measuredFrom) {
+  /**
+   * @param targets how many there are, taken in turn
+   */
+  SampleFormat(long start, long measuredFrom, int targets) {
+    this.targets = targets;
     this.start = start;
     this.measuredFrom = measuredFrom;
   }
@@ -33,7 +38,7 @@ final class SampleFormat {
   static String header() {
     return "index,planned_us,measured,outcome,detail,died_in,"
         + Phase.ALL.stream().map(phase -> phase.label() + "_us").collect(Collectors.joining(","))
-        + ",request_sent_us,handshake_bytes_out,handshake_bytes_in,bytes_out,bytes_in,body_bytes,group,cipher,local_port,lane,records_out,records_in,tcp_rtt_us,tcp_retransmits,tcp_lost\n";
+        + ",request_sent_us,handshake_bytes_out,handshake_bytes_in,bytes_out,bytes_in,body_bytes,group,cipher,local_port,lane,records_out,records_in,tcp_rtt_us,tcp_retransmits,tcp_lost,session,target\n";
   }
 
   /** Appends one line with its end. */
@@ -83,7 +88,9 @@ final class SampleFormat {
       line.append(block.rttMicros(row));
     }
     line.append(',').append(block.retransmits(row));
-    line.append(',').append(block.lost(row)).append('\n');
+    line.append(',').append(block.lost(row));
+    line.append(',').append(block.resumes(row) ? 'r' : 'f');
+    line.append(',').append(block.index(row) % targets).append('\n');
   }
 
   /** Returns the alert's name, the HTTP status, or nothing. */

@@ -38,6 +38,10 @@ import org.HdrHistogram.Histogram;
  * @param completedPerSecond successes a second
  * @param outcomes how many ended in which way
  * @param warmupOutcomes the same for the warm-up
+ * @param sessions of a run that resumes sessions; null of others
+ * @param pool of a run over connections that are kept open; null of others
+ * @param kinds attempts to each of several targets, and full and resumed handshakes, apart; empty
+ *     unless the run has several kinds
  * @param phases latencies in microseconds
  * @param clientCpuMicrosPerHandshake user and system time of the whole client process per finished
  *     attempt
@@ -55,6 +59,8 @@ import org.HdrHistogram.Histogram;
  * @param bytesInPerHandshake server's handshake flights
  * @param bytesOutPerConnection all bytes sent
  * @param bytesInPerConnection all bytes read
+ * @param bodyBytesPerResponse of the responses' bodies
+ * @param bodyBytesPerSecond the same of all, over the measured time: the throughput
  * @param preparedLate arrivals, with the warm-up, for which no connection was ready when they were
  *     due
  * @param valuesClamped latencies, with the warm-up, longer than the histograms hold; they count as
@@ -77,6 +83,9 @@ public record Summary(
     Map<Outcome, Long> outcomes,
     Map<Outcome, Long> warmupOutcomes,
     Map<String, PhaseSummary> phases,
+    SessionSummary sessions,
+    PoolSummary pool,
+    Map<String, KindSummary> kinds,
     double clientCpuMicrosPerHandshake,
     double laneCpuMicrosPerHandshake,
     boolean clientCpuIncludesPolling,
@@ -90,6 +99,8 @@ public record Summary(
     double bytesInPerHandshake,
     double bytesOutPerConnection,
     double bytesInPerConnection,
+    double bodyBytesPerResponse,
+    double bodyBytesPerSecond,
     long preparedLate,
     long valuesClamped,
     List<ErrorSummary> errors) {
@@ -142,8 +153,7 @@ public record Summary(
       Double p9999,
       Map<String, String> doubts) {
 
-    static PhaseSummary of(RunRecord record, Phase phase, Undisturbed undisturbed) {
-      Histogram histogram = record.total(phase);
+    static PhaseSummary of(Histogram histogram, Map<String, String> doubts) {
       if (histogram.getTotalCount() == 0) {
         return new PhaseSummary(
             0, Double.NaN, Double.NaN, Double.NaN, null, null, null, null, null, null, Map.of());
@@ -159,7 +169,7 @@ public record Summary(
           percentile(histogram, 99),
           percentile(histogram, 99.9),
           percentile(histogram, 99.99),
-          doubts(record, phase, undisturbed));
+          doubts);
     }
 
     private static Map<String, String> doubts(
@@ -297,6 +307,48 @@ public record Summary(
     }
   }
 
+  /**
+   * Attempts of one kind, without the warm-up.
+   *
+   * @param outcomes by class
+   * @param phases by their labels
+   */
+  public record KindSummary(Map<Outcome, Long> outcomes, Map<String, PhaseSummary> phases) {
+    static KindSummary of(RunRecord.Part part) {
+      Map<Outcome, Long> outcomes = new LinkedHashMap<>();
+      for (Outcome outcome : Outcome.values()) {
+        put(outcomes, outcome, part.count(outcome));
+      }
+      Map<String, PhaseSummary> phases = new LinkedHashMap<>();
+      for (Phase phase : Phase.ALL) {
+        phases.put(phase.label(), PhaseSummary.of(part.total(phase), Map.of()));
+      }
+      return new KindSummary(outcomes, phases);
+    }
+  }
+
+  /**
+   * What became of session tickets, with the warm-up.
+   *
+   * @param primingHandshakes full handshakes before the run, which collected the first tickets
+   * @param issued sessions that the server has issued, in priming and run
+   * @param offered to the server; in the priming one, to see that it accepts them
+   */
+  public record SessionSummary(long primingHandshakes, long issued, long offered) {}
+
+  /**
+   * What became of the connections that were kept for requests, with the warm-up.
+   *
+   * @param connections that were to be kept open
+   * @param opened in all
+   * @param failed to be opened; their errors are among the others
+   * @param closedByServer while they were idle
+   * @param repeated requests sent again, because the server had closed their connection meanwhile
+   * @param waited arrivals that found no connection idle; their wait is in lag and response
+   */
+  public record PoolSummary(
+      int connections, long opened, long failed, long closedByServer, long repeated, long waited) {}
+
   /** Failures that are alike; {@code example} may be null. */
   public record ErrorSummary(
       String outcome, String diedIn, String detail, long count, String example) {}
@@ -305,6 +357,8 @@ public record Summary(
    * Sums up a run.
    *
    * @param record what was recorded
+   * @param sessions of a run that resumes sessions; null of others
+   * @param pool of a run over connections that are kept open; null of others
    * @param machine what the machine did meanwhile
    * @param undisturbed the samples that nothing touched
    * @param tail the slowest hundredth
@@ -323,6 +377,8 @@ public record Summary(
    */
   public static Summary of(
       RunRecord record,
+      SessionSummary sessions,
+      PoolSummary pool,
       MachineRecord machine,
       Undisturbed undisturbed,
       Tail.Report tail,
@@ -345,8 +401,12 @@ public record Summary(
     }
     Map<String, PhaseSummary> phases = new LinkedHashMap<>();
     for (Phase phase : Phase.ALL) {
-      phases.put(phase.label(), PhaseSummary.of(record, phase, undisturbed));
+      phases.put(
+          phase.label(),
+          PhaseSummary.of(record.total(phase), PhaseSummary.doubts(record, phase, undisturbed)));
     }
+    Map<String, KindSummary> kinds = new LinkedHashMap<>();
+    record.parts().forEach(part -> kinds.put(part.name(), KindSummary.of(part)));
     // By when it happened: a client that is late would otherwise seem to have kept its rate.
     int from = (int) (warmupNanos / Timeline.SLOT_NANOS);
     int to = from + (int) Math.max(1, Math.round(measuredSeconds * 1e9 / Timeline.SLOT_NANOS));
@@ -369,6 +429,9 @@ public record Summary(
         outcomes,
         warmup,
         phases,
+        sessions,
+        pool,
+        kinds,
         rounded(usage.cpuMicrosPerAttempt()),
         rounded(usage.laneCpuNanos() / 1e3 / usage.finishedAttempts()),
         polls,
@@ -387,6 +450,8 @@ public record Summary(
         rounded(record.bytes().handshakeIn()),
         rounded(record.bytes().out()),
         rounded(record.bytes().in()),
+        rounded(record.bytes().body()),
+        rounded(record.bytes().bodies() / measuredSeconds),
         preparedLate,
         record.clamped(),
         record.errors().entrySet().stream()

@@ -3,6 +3,7 @@ package io.pqcbench.loadgen.cli;
 import io.pqcbench.loadgen.bundle.Bundle;
 import io.pqcbench.loadgen.bundle.Summary;
 import io.pqcbench.loadgen.engine.LoadRun;
+import io.pqcbench.loadgen.handshake.PreflightException;
 import io.pqcbench.loadgen.live.Progress;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
@@ -99,9 +100,14 @@ final class CalibrateCommand implements Callable<Integer> {
     }
     talk = json ? System.err : System.out;
     directory = out != null ? out : LoadOptions.defaultDirectory("calibration");
-    plan(load.target != null ? load.target : new Target("127.0.0.1", 1, "/"), true, from);
-    if (load.target != null) {
-      return against(load.target, false);
+    List<Target> given = load.targets();
+    if (given.size() > 1) {
+      throw new IllegalArgumentException(
+          "a client is calibrated against one target: targets=" + given.size());
+    }
+    plan(given.isEmpty() ? new Target("127.0.0.1", 1, "/") : given.get(0), true, from);
+    if (!given.isEmpty()) {
+      return against(given.get(0), false);
     }
     try (ServerProcess server = ServerProcess.start()) {
       return against(server.target(), true);
@@ -109,11 +115,12 @@ final class CalibrateCommand implements Callable<Integer> {
   }
 
   private LoadPlan plan(Target target, boolean onThisMachine, double rate) {
-    return load.plan(target, onThisMachine, rate, trialNanos, trialNanos / 5, Long.MAX_VALUE);
+    return load.plan(
+        List.of(target), onThisMachine, rate, trialNanos, trialNanos / 5, Long.MAX_VALUE);
   }
 
   private int against(Target target, boolean embedded) throws Exception {
-    boolean local = embedded || LoadOptions.isLocal(target.host());
+    boolean local = embedded || load.isLocal(List.of(target));
     LoadPlan first = plan(target, local, from);
     // Checks that the directory can be used before minutes are spent.
     Bundle.create(directory, Long.MAX_VALUE).close();
@@ -143,7 +150,7 @@ final class CalibrateCommand implements Callable<Integer> {
     }
   }
 
-  private void search(Target target, boolean local) throws IOException {
+  private void search(Target target, boolean local) throws IOException, PreflightException {
     double trusted = 0;
     double rate = Math.min(from, maxRate);
     while (holds(target, local, rate)) {
@@ -165,12 +172,14 @@ final class CalibrateCommand implements Callable<Integer> {
   }
 
   /** A rate is given a second trial: once may be the noise of a shared machine. */
-  private boolean holds(Target target, boolean local, double rate) throws IOException {
+  private boolean holds(Target target, boolean local, double rate)
+      throws IOException, PreflightException {
     boolean held = step(target, local, rate);
     return held || step(target, local, rate);
   }
 
-  private boolean step(Target target, boolean local, double rate) throws IOException {
+  private boolean step(Target target, boolean local, double rate)
+      throws IOException, PreflightException {
     LoadPlan plan = plan(target, local, rate);
     String name = String.format(Locale.ROOT, "%02d-%s", steps.size() + 1, Quantity.trim(rate));
     Summary summary = trial(plan, name);
@@ -214,7 +223,7 @@ final class CalibrateCommand implements Callable<Integer> {
     return value == null ? "n too small" : String.format(Locale.ROOT, "%.0f", value);
   }
 
-  private Summary trial(LoadPlan plan, String name) throws IOException {
+  private Summary trial(LoadPlan plan, String name) throws IOException, PreflightException {
     try (Bundle bundle =
         Bundle.create(directory.resolve(name), plan.limits().slowThresholdNanos())) {
       bundle.begin(session.describe(plan));

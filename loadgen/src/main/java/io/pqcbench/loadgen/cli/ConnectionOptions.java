@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
@@ -22,6 +23,8 @@ import picocli.CommandLine.TypeConversionException;
 
 /** What one connection looks like: the options that {@code run} and {@code probe} share. */
 final class ConnectionOptions {
+
+  private static final Set<String> VERSIONS = Set.of("1.3", "1.2", "1.2,1.3");
 
   @Option(
       names = "--groups",
@@ -61,7 +64,9 @@ final class ConnectionOptions {
   @Option(
       names = "--tls",
       paramLabel = "VERSION",
-      description = "TLS version, 1.3 or 1.2. Default: ${DEFAULT-VALUE}")
+      description =
+          "TLS version to offer, 1.3 or 1.2; 1.2,1.3 offers both, as browsers and most clients do."
+              + " Default: ${DEFAULT-VALUE}")
   private String tls = "1.3";
 
   @Option(
@@ -148,6 +153,22 @@ final class ConnectionOptions {
   private LoadPlan.Close close = LoadPlan.Close.FIN;
 
   @Option(
+      names = "--connect-to",
+      paramLabel = "HOST1:PORT1:HOST2:PORT2",
+      description =
+          "Connect to HOST2:PORT2 instead of HOST1:PORT1, whose name is still sent and verified;"
+              + " repeatable, parts may be empty, as curl has it. Default: none")
+  private List<String> connectTo = List.of();
+
+  @Option(
+      names = "--expect-bytes",
+      paramLabel = "N",
+      description =
+          "Length that the body of every response must have, e.g. 10240; others are counted as"
+              + " WRONG_LENGTH. Default: any")
+  private Long expectBytes;
+
+  @Option(
       names = "--source-address",
       paramLabel = "ADDR",
       split = ",",
@@ -173,8 +194,8 @@ final class ConnectionOptions {
               + " a millisecond: transport="
               + transport);
     }
-    if (!tls.equals("1.3") && !tls.equals("1.2")) {
-      throw new IllegalArgumentException("--tls must be 1.3 or 1.2: tls=" + tls);
+    if (!VERSIONS.contains(tls)) {
+      throw new IllegalArgumentException("--tls must be 1.3, 1.2 or 1.2,1.3: tls=" + tls);
     }
     if (insecure && verify) {
       throw new IllegalArgumentException("--insecure and --verify contradict each other");
@@ -190,6 +211,17 @@ final class ConnectionOptions {
     }
   }
 
+  /** Returns where the connections to a target go. */
+  Target redirected(Target target) {
+    for (String rule : connectTo) {
+      Target redirected = target.connectTo(rule);
+      if (!redirected.equals(target)) {
+        return redirected;
+      }
+    }
+    return target;
+  }
+
   LoadPlan.TlsOffer tlsOffer(Target target) {
     LoadPlan.Trust trust =
         insecure
@@ -201,7 +233,18 @@ final class ConnectionOptions {
   }
 
   LoadPlan.Request request(Target target) {
-    return new LoadPlan.Request(handshakeOnly, path == null ? target.path() : path, headers);
+    if (expectBytes != null && (expectBytes < 0 || handshakeOnly)) {
+      throw new IllegalArgumentException(
+          handshakeOnly
+              ? "--expect-bytes needs a response, --handshake-only has none: expectBytes="
+                  + expectBytes
+              : "--expect-bytes must not be negative: expectBytes=" + expectBytes);
+    }
+    return new LoadPlan.Request(
+        handshakeOnly,
+        path == null ? target.path() : path,
+        headers,
+        expectBytes == null ? LoadPlan.Request.ANY_LENGTH : expectBytes);
   }
 
   LoadPlan.Limits limits(

@@ -6,6 +6,7 @@ import io.pqcbench.loadgen.monitor.HostFacts;
 import io.pqcbench.loadgen.monitor.Monitor;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.Quantity;
+import io.pqcbench.loadgen.plan.Target;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.stream.Collectors;
@@ -54,7 +55,12 @@ final class Header {
         "%s%s",
         plan.target().authority(),
         session.embedded() ? " (embedded server, separate process)" : "");
-    text.append(server(plan, session.facts()));
+    text.append(server(plan, session.facts().get(0)));
+    for (int i = 0; i < plan.others().size(); i++) {
+      Target other = plan.others().get(i);
+      line(text, "target", "%s", other.authority());
+      text.append(server(plan.only(other), session.facts().get(i + 1)));
+    }
     LoadPlan.Pace pace = plan.pace();
     line(
         text,
@@ -77,6 +83,25 @@ final class Header {
         Quantity.format(plan.limits().timeoutNanos()),
         plan.limits().close().name().toLowerCase(Locale.ROOT),
         plan.request().handshakeOnly() ? ", handshake only" : ", GET " + plan.request().path());
+    if (plan.sessions().pooled()) {
+      line(
+          text,
+          "pool",
+          "%d connections kept open%s; a request that finds none free waits, and its wait counts",
+          plan.sessions().connections(),
+          plan.sessions().requestsPerConnection() == 0
+              ? ""
+              : ", each for " + plan.sessions().requestsPerConnection() + " requests");
+    }
+    if (plan.sessions().resume()) {
+      line(
+          text,
+          "sessions",
+          "%s of the connections resume one, each ticket once; tickets are collected before",
+          plan.sessions().mixed()
+              ? Quantity.trim(plan.sessions().resumedShare() * 100) + " %"
+              : "all");
+    }
     WarmUp.Result code = session.codeWarmup();
     if (code != null) {
       line(
@@ -160,7 +185,9 @@ final class Header {
         facts.ticketsIssued() == null
             ? "not known without a request"
             : facts.ticketsIssued()
-                ? "issued by the server; this client never offers one"
+                ? plan.sessions().resume()
+                    ? "issued by the server"
+                    : "issued by the server; this client never offers one"
                 : "none seen");
     line(
         text,

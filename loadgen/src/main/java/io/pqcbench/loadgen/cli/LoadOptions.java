@@ -5,11 +5,14 @@ import io.pqcbench.loadgen.plan.Target;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -21,6 +24,7 @@ import picocli.CommandLine.Option;
 final class LoadOptions {
 
   private static final int DEFAULT_MAX_IN_FLIGHT = 10_000;
+  private static final int DEFAULT_CONNECTIONS = 10;
 
   private static final DateTimeFormatter DIRECTORY_TIME =
       DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT).withZone(ZoneOffset.UTC);
@@ -30,9 +34,16 @@ final class LoadOptions {
       paramLabel = "TARGET",
       converter = ConnectionOptions.TargetText.class,
       description =
-          "host:port, [v6]:port or https://host[:port]/path. Default: an embedded server in a"
-              + " process of its own")
-  Target target;
+          "host:port, [v6]:port or https://host[:port]/path; repeatable, arrivals take them in turn"
+              + " and the rate is that of all. Default: an embedded server in a process of its own")
+  private List<Target> targets = List.of();
+
+  @Option(
+      names = "--targets",
+      paramLabel = "FILE",
+      description =
+          "More targets, one a line; empty lines and those with # are skipped." + " Default: none")
+  private Path targetsFile;
 
   @Mixin private ConnectionOptions connection;
 
@@ -75,6 +86,47 @@ final class LoadOptions {
               + " ${DEFAULT-VALUE}")
   private int maxInFlight = DEFAULT_MAX_IN_FLIGHT;
 
+  /** What an arrival does. */
+  enum SessionMode {
+    FRESH,
+    RESUMED,
+    POOLED
+  }
+
+  @Option(
+      names = "--session",
+      paramLabel = "fresh|resumed|pooled",
+      description =
+          "fresh makes full handshakes and never offers a session; resumed collects tickets by"
+              + " priming handshakes, offers each once, and counts a full handshake as NOT_RESUMED;"
+              + " pooled sends requests over connections that are kept open. Default:"
+              + " ${DEFAULT-VALUE}")
+  private SessionMode session = SessionMode.FRESH;
+
+  @Option(
+      names = "--resume-ratio",
+      paramLabel = "SHARE",
+      description =
+          "Share of the connections that resume a session, the others are full handshakes; both are"
+              + " tabulated apart. Default: 1, with --session resumed")
+  private Double resumeRatio;
+
+  @Option(
+      names = "--connections",
+      paramLabel = "N",
+      description =
+          "Connections that are kept open; a request that finds none free waits, and its wait"
+              + " counts. Default: 10, with --session pooled")
+  private Integer connections;
+
+  @Option(
+      names = "--requests-per-connection",
+      paramLabel = "N",
+      description =
+          "Replace a connection after so many requests. Default: as many as the server allows, with"
+              + " --session pooled")
+  private Integer requestsPerConnection;
+
   @Option(
       names = "--code-warmup",
       paramLabel = "TIME",
@@ -86,13 +138,45 @@ final class LoadOptions {
   long codeWarmupNanos = 3_000_000_000L;
 
   /**
+   * Returns all targets that were given, none if there was none.
+   *
+   * @throws IllegalArgumentException with file and line, if one cannot be understood
+   */
+  List<Target> targets() {
+    List<Target> all = new ArrayList<>(targets);
+    if (targetsFile != null) {
+      List<String> lines;
+      try {
+        lines = Files.readAllLines(targetsFile);
+      } catch (IOException e) {
+        throw new IllegalArgumentException("--targets cannot be read: file=" + targetsFile, e);
+      }
+      for (int i = 0; i < lines.size(); i++) {
+        String line = lines.get(i).strip();
+        if (!line.isEmpty() && !line.startsWith("#")) {
+          try {
+            all.add(Target.parse(line));
+          } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                targetsFile + ":" + (i + 1) + ": " + e.getMessage(), e);
+          }
+        }
+      }
+      if (all.isEmpty()) {
+        throw new IllegalArgumentException("--targets names none: file=" + targetsFile);
+      }
+    }
+    return all;
+  }
+
+  /**
    * Returns what is to be done.
    *
-   * @param resolved where to; the user's or an embedded server's
+   * @param resolved where to, in turn; the user's or an embedded server
    * @param onThisMachine whether the target needs this machine's processors
    */
   LoadPlan plan(
-      Target resolved,
+      List<Target> resolved,
       boolean onThisMachine,
       double ratePerSecond,
       long durationNanos,
@@ -105,7 +189,8 @@ final class LoadOptions {
             ? wait
             : spareCore && !onThisMachine ? LoadPlan.Wait.BUSY : LoadPlan.Wait.BLOCK;
     return new LoadPlan(
-        resolved,
+        connection.redirected(resolved.get(0)),
+        resolved.stream().skip(1).map(connection::redirected).toList(),
         new LoadPlan.Pace(
             ratePerSecond,
             durationNanos,
@@ -113,9 +198,40 @@ final class LoadOptions {
             arrival,
             // Kept within what every JSON reader takes for an integer.
             seed != null ? seed : new SecureRandom().nextLong() >>> 11),
-        connection.tlsOffer(resolved),
-        connection.request(resolved),
+        connection.tlsOffer(resolved.get(0)),
+        sessions(),
+        connection.request(resolved.get(0)),
         connection.limits(lanes, pin, chosen, maxInFlight, slowThresholdNanos));
+  }
+
+  private LoadPlan.Sessions sessions() {
+    only(SessionMode.RESUMED, "--resume-ratio", resumeRatio);
+    only(SessionMode.POOLED, "--connections", connections);
+    only(SessionMode.POOLED, "--requests-per-connection", requestsPerConnection);
+    if (resumeRatio != null && resumeRatio == 0) {
+      throw new IllegalArgumentException(
+          "--resume-ratio 0 resumes nothing, which is --session fresh: resumeRatio=0");
+    }
+    if (connections != null && connections == 0) {
+      throw new IllegalArgumentException(
+          "--connections 0 keeps none, which is --session fresh: connections=0");
+    }
+    return switch (session) {
+      case FRESH -> LoadPlan.Sessions.FRESH;
+      case RESUMED -> new LoadPlan.Sessions(resumeRatio == null ? 1 : resumeRatio, 0, 0);
+      case POOLED ->
+          new LoadPlan.Sessions(
+              0,
+              connections == null ? DEFAULT_CONNECTIONS : connections,
+              requestsPerConnection == null ? 0 : requestsPerConnection);
+    };
+  }
+
+  private void only(SessionMode mode, String option, Number value) {
+    if (value != null && session != mode) {
+      throw new IllegalArgumentException(
+          option + " needs --session " + mode.name().toLowerCase(Locale.ROOT) + ": value=" + value);
+    }
   }
 
   /** Returns a result directory for now, for who has named none. */
@@ -123,10 +239,14 @@ final class LoadOptions {
     return Path.of("bundles", DIRECTORY_TIME.format(Instant.now()) + "-" + name);
   }
 
-  /** Returns whether a host is an address of this machine. */
-  static boolean isLocal(String name) {
+  /** Returns whether connections to one of these go to an address of this machine. */
+  boolean isLocal(List<Target> given) {
+    return given.stream().anyMatch(this::isLocal);
+  }
+
+  private boolean isLocal(Target given) {
     try {
-      InetAddress address = InetAddress.getByName(name);
+      InetAddress address = InetAddress.getByName(connection.redirected(given).connectHost());
       return address.isLoopbackAddress() || NetworkInterface.getByInetAddress(address) != null;
     } catch (IOException e) {
       // The preflight says it better.

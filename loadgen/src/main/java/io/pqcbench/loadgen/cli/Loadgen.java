@@ -34,6 +34,7 @@ import picocli.CommandLine.Spec;
     },
     subcommands = {
       RunCommand.class,
+      ExperimentCommand.class,
       CalibrateCommand.class,
       ProbeCommand.class,
       MonitorCommand.class,
@@ -52,8 +53,7 @@ public final class Loadgen implements Callable<Integer> {
    * @return the exit code; see {@link ExitCode}
    */
   public static int execute(String... arguments) {
-    CommandLine command = new CommandLine(new Loadgen());
-    command.setCaseInsensitiveEnumValuesAllowed(true);
+    CommandLine command = configure(new CommandLine(new Loadgen()));
     command.setExecutionExceptionHandler(Loadgen::explain);
     command.setExecutionStrategy(Loadgen::executeLast);
     command.setParameterExceptionHandler(
@@ -70,6 +70,11 @@ public final class Loadgen implements Callable<Integer> {
           return ExitCode.USAGE;
         });
     return command.execute(arguments);
+  }
+
+  /** Returns a parser that understands values as this program's users write them. */
+  static CommandLine configure(CommandLine command) {
+    return command.setCaseInsensitiveEnumValuesAllowed(true);
   }
 
   /**
@@ -95,8 +100,7 @@ public final class Loadgen implements Callable<Integer> {
   /**
    * Things that can go wrong outside this program are told in a line; a stack trace means a defect.
    */
-  private static int explain(
-      Exception failure, CommandLine command, CommandLine.ParseResult parsed) {
+  static int explain(Exception failure, CommandLine command, CommandLine.ParseResult parsed) {
     if (failure instanceof IllegalArgumentException) {
       command.getErr().println("loadgen: " + failure.getMessage());
       return ExitCode.USAGE;

@@ -6,6 +6,7 @@ import io.pqcbench.loadgen.handshake.ServerFacts;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.Target;
 import io.pqcbench.loadgen.schedule.NanoClock;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -43,9 +44,11 @@ final class ProbeCommand implements Callable<Integer> {
     connection.validate();
     LoadPlan plan =
         new LoadPlan(
-            target,
+            connection.redirected(target),
+            List.of(),
             ONCE,
             connection.tlsOffer(target),
+            LoadPlan.Sessions.FRESH,
             connection.request(target),
             connection.limits(1, false, LoadPlan.Wait.BLOCK, 1, Long.MAX_VALUE));
     ServerFacts facts = new Preflight(plan, NanoClock.SYSTEM).run();

@@ -3,6 +3,7 @@ package io.pqcbench.loadgen.cli;
 import io.pqcbench.loadgen.bundle.Bundle;
 import io.pqcbench.loadgen.bundle.ServerMonitor;
 import io.pqcbench.loadgen.engine.LoadRun;
+import io.pqcbench.loadgen.handshake.PreflightException;
 import io.pqcbench.loadgen.live.Metrics;
 import io.pqcbench.loadgen.live.Progress;
 import io.pqcbench.loadgen.live.ResultTable;
@@ -12,13 +13,18 @@ import io.pqcbench.loadgen.plan.Quantity;
 import io.pqcbench.loadgen.plan.Target;
 import io.pqcbench.loadgen.verdict.Verdict;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -37,9 +43,50 @@ final class RunCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
   @Mixin private RunOptions options;
 
+  private volatile Execution execution;
+  private volatile boolean stopped;
+
   @Override
   public Integer call() throws Exception {
     return new Execution(options, spec).call();
+  }
+
+  /** Returns what the options say, which must have been parsed, wherever they lead. */
+  LoadPlan plan() {
+    List<Target> targets = options.load.targets();
+    return targets.isEmpty()
+        ? options.plan(Execution.SOMEWHERE, true)
+        : options.plan(targets, options.load.isLocal(targets));
+  }
+
+  /**
+   * Runs within a longer-lived process: signals are its business, and all output goes to one place.
+   *
+   * @param out gets what is printed, also why it could not run
+   * @return the exit code
+   */
+  int execute(List<String> arguments, PrintStream out) {
+    CommandLine parser = Loadgen.configure(new CommandLine(this));
+    parser.parseArgs(arguments.toArray(String[]::new));
+    execution = new Execution(options, spec, out, out);
+    try {
+      if (stopped) {
+        return ExitCode.INTERRUPTED;
+      }
+      return execution.execute();
+    } catch (Exception e) {
+      parser.setErr(new PrintWriter(out, true, StandardCharsets.UTF_8));
+      return Loadgen.explain(e, parser, null);
+    }
+  }
+
+  /** Ends the run that {@link #execute} has begun; any thread. */
+  void stop() {
+    stopped = true;
+    Execution running = execution;
+    if (running != null) {
+      running.stop();
+    }
   }
 
   /** One execution; the root command and {@code run} share it. */
@@ -53,18 +100,33 @@ final class RunCommand implements Callable<Integer> {
 
     private final RunOptions options;
     private final CommandSpec spec;
+
+    /** Stands for a target that is not known yet. */
+    static final List<Target> SOMEWHERE = List.of(new Target("127.0.0.1", 1, "/"));
+
+    private final PrintStream out;
+    private final PrintStream err;
     private final CountDownLatch done = new CountDownLatch(1);
     private volatile boolean interrupted;
     private volatile LoadRun run;
 
     Execution(RunOptions options, CommandSpec spec) {
+      this(options, spec, System.out, System.err);
+    }
+
+    Execution(RunOptions options, CommandSpec spec, PrintStream out, PrintStream err) {
       this.options = options;
       this.spec = spec;
+      this.out = out;
+      this.err = err;
     }
 
     int call() throws Exception {
       Thread hook = new Thread(this::interrupt, "interrupt");
       Runtime.getRuntime().addShutdownHook(hook);
+      if (options.untilStdinCloses) {
+        endWithStandardInput();
+      }
       int exitCode = ExitCode.COULD_NOT_RUN;
       try {
         exitCode = execute();
@@ -75,6 +137,32 @@ final class RunCommand implements Callable<Integer> {
         }
       }
       return interrupted ? ExitCode.INTERRUPTED : exitCode;
+    }
+
+    /** Its other end is held by the process that wants this run, and closes however that ends. */
+    private static void endWithStandardInput() {
+      Thread reader =
+          new Thread(
+              () -> {
+                try {
+                  System.in.transferTo(OutputStream.nullOutputStream());
+                } catch (IOException e) {
+                  // As good as its end.
+                  System.err.println("loadgen: standard input: " + e);
+                }
+                Runtime.getRuntime().exit(ExitCode.INTERRUPTED);
+              },
+              "standard-input");
+      reader.setDaemon(true);
+      reader.start();
+    }
+
+    void stop() {
+      interrupted = true;
+      LoadRun running = run;
+      if (running != null) {
+        running.stop();
+      }
     }
 
     private static void removeHook(Thread hook) {
@@ -91,11 +179,8 @@ final class RunCommand implements Callable<Integer> {
      * so.
      */
     private void interrupt() {
-      interrupted = true;
+      stop();
       LoadRun running = run;
-      if (running != null) {
-        running.stop();
-      }
       try {
         if (running != null && !done.await(INTERRUPT_SECONDS, TimeUnit.SECONDS)) {
           System.err.println(
@@ -110,22 +195,22 @@ final class RunCommand implements Callable<Integer> {
       Runtime.getRuntime().halt(ExitCode.INTERRUPTED);
     }
 
-    private int execute() throws Exception {
-      Target given = options.load.target;
+    int execute() throws Exception {
+      List<Target> given = options.load.targets();
       // Told before anything is started, however long that takes.
-      options.plan(given != null ? given : new Target("127.0.0.1", 1, "/"), true);
-      if (given != null) {
+      options.plan(given.isEmpty() ? SOMEWHERE : given, true);
+      if (!given.isEmpty()) {
         return against(given, false);
       }
       try (ServerProcess server = ServerProcess.start()) {
-        return against(server.target(), true);
+        return against(List.of(server.target()), true);
       }
     }
 
-    private int against(Target target, boolean embedded) throws Exception {
-      LoadPlan plan = options.plan(target, embedded || LoadOptions.isLocal(target.host()));
+    private int against(List<Target> targets, boolean embedded) throws Exception {
+      LoadPlan plan = options.plan(targets, embedded || options.load.isLocal(targets));
       Path directory = options.out != null ? options.out : defaultDirectory(plan);
-      PrintStream talk = options.json ? System.err : System.out;
+      PrintStream talk = options.json ? err : out;
       try (Session session =
               Session.open(plan, embedded, !options.noMonitor, options.load.codeWarmupNanos, spec);
           Metrics metrics = serveMetrics(plan);
@@ -134,7 +219,7 @@ final class RunCommand implements Callable<Integer> {
         if (!options.quiet) {
           talk.print(Header.render(plan, session, directory));
         }
-        session.warnings().forEach(warning -> System.err.println("loadgen: WARNING: " + warning));
+        session.warnings().forEach(warning -> err.println("loadgen: WARNING: " + warning));
         return measure(session, plan, bundle, metrics, talk);
       }
     }
@@ -148,25 +233,25 @@ final class RunCommand implements Callable<Integer> {
           Metrics.serve(
               options.prometheus,
               new Metrics.Run(
-                  plan.target().authority(),
+                  plan.targets().stream().map(Target::authority).collect(Collectors.joining(",")),
                   plan.tls().groups().stream()
                       .map(NamedGroup::label)
                       .collect(Collectors.joining(",")),
                   Quantity.trim(plan.pace().ratePerSecond()),
                   Loadgen.Versions.own()));
-      System.err.println("loadgen: metrics at " + metrics.url());
+      err.println("loadgen: metrics at " + metrics.url());
       return metrics;
     }
 
     private int measure(
         Session session, LoadPlan plan, Bundle bundle, Metrics metrics, PrintStream talk)
-        throws IOException {
+        throws IOException, PreflightException {
       ServerMonitor server =
           options.serverMonitor == null
               ? null
               : ServerMonitor.open(options.serverMonitor, session.host().bootId());
-      boolean terminal = Terminal.isTerminal(2);
-      Progress progress = new Progress(System.err, terminal, options.quiet);
+      boolean terminal = err == System.err && Terminal.isTerminal(2);
+      Progress progress = new Progress(err, terminal, options.quiet);
       run =
           session.prepare(
               plan,
@@ -175,14 +260,19 @@ final class RunCommand implements Callable<Integer> {
               progress,
               metrics,
               options.abortOn == RunOptions.AbortOn.SATURATED);
+      if (interrupted) {
+        // Before there was a run that could be told.
+        run.stop();
+      }
       LoadRun.Result result = run.run();
       progress.clear();
       if (options.json) {
-        System.out.println(Bundle.toJson(result.summary()));
+        out.println(Bundle.toJson(result.summary()));
       }
       if (!options.json || !options.quiet) {
         talk.print(
-            new ResultTable(Terminal.wantsColour(options.json ? 2 : 1)).render(result.summary()));
+            new ResultTable(out == System.out && Terminal.wantsColour(options.json ? 2 : 1))
+                .render(result.summary()));
       }
       if (result.bundleFailure() != null) {
         throw new IOException(

@@ -5,6 +5,7 @@ import io.pqcbench.loadgen.plan.Quantity;
 import io.pqcbench.loadgen.plan.Target;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.List;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -108,7 +109,13 @@ final class RunOptions {
               + " also for invalid), never. Default: ${DEFAULT-VALUE}")
   ExitCode.FailOn failOn = ExitCode.FailOn.SUSPECT;
 
-  LoadPlan plan(Target resolved, boolean onThisMachine) {
+  @Option(
+      names = "--until-stdin-closes",
+      hidden = true,
+      description = "End as at a signal when standard input ends")
+  boolean untilStdinCloses;
+
+  LoadPlan plan(List<Target> resolved, boolean onThisMachine) {
     long warmup =
         warmupNanos != null
             ? warmupNanos

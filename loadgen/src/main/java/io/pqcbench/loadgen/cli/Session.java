@@ -13,6 +13,7 @@ import io.pqcbench.loadgen.monitor.HostFacts;
 import io.pqcbench.loadgen.monitor.Monitor;
 import io.pqcbench.loadgen.monitor.Platform;
 import io.pqcbench.loadgen.plan.LoadPlan;
+import io.pqcbench.loadgen.plan.Target;
 import io.pqcbench.loadgen.schedule.NanoClock;
 import java.io.IOException;
 import java.time.Instant;
@@ -34,7 +35,7 @@ final class Session implements AutoCloseable {
 
   private final boolean embedded;
   private final List<String> command;
-  private final ServerFacts facts;
+  private final List<ServerFacts> facts;
   private final HostFacts host;
   private final Budget budget;
   private final WarmUp.Result codeWarmup;
@@ -50,7 +51,8 @@ final class Session implements AutoCloseable {
    * @param plan everything that was asked for, with the defaults filled in
    * @param embeddedServer whether the target was started by this command
    * @param maxInFlight attempts open at once that the process allows, at most the plan's
-   * @param server what the preflight found
+   * @param server what the preflight found of the target
+   * @param otherServers the same of the other targets
    * @param host the machine and the JVM
    * @param platform what the machine lets be seen of itself
    * @param noise of the machine before the run, when it had nothing to do; null if it is not
@@ -67,6 +69,7 @@ final class Session implements AutoCloseable {
       boolean embeddedServer,
       int maxInFlight,
       ServerFacts server,
+      List<ServerFacts> otherServers,
       HostFacts host,
       Platform platform,
       Monitor.Calibration noise,
@@ -89,7 +92,7 @@ final class Session implements AutoCloseable {
       LoadPlan plan,
       boolean embedded,
       List<String> command,
-      ServerFacts facts,
+      List<ServerFacts> facts,
       WarmUp.Result codeWarmup,
       Monitor monitor) {
     this.embedded = embedded;
@@ -128,7 +131,10 @@ final class Session implements AutoCloseable {
       LoadPlan plan, boolean embedded, boolean watch, long codeWarmupNanos, CommandSpec spec)
       throws IOException, PreflightException {
     NanoClock clock = NanoClock.SYSTEM;
-    ServerFacts facts = new Preflight(plan, clock).run();
+    List<ServerFacts> facts = new ArrayList<>();
+    for (Target target : plan.targets()) {
+      facts.add(new Preflight(plan.only(target), clock).run());
+    }
     WarmUp.Result codeWarmup = WarmUp.run(plan, codeWarmupNanos, clock);
     Monitor monitor = watch ? Monitor.start(clock, List.of()) : Monitor.blind(clock);
     try {
@@ -148,7 +154,8 @@ final class Session implements AutoCloseable {
     }
   }
 
-  ServerFacts facts() {
+  /** Returns what was found of each target. */
+  List<ServerFacts> facts() {
     return facts;
   }
 
@@ -187,7 +194,8 @@ final class Session implements AutoCloseable {
         plan,
         embedded,
         budget.maxInFlight(),
-        facts,
+        facts.get(0),
+        facts.subList(1, facts.size()),
         host,
         monitor.platform(),
         monitor.calibration(),

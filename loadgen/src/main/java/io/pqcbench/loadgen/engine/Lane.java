@@ -10,6 +10,7 @@ import io.pqcbench.loadgen.handshake.Connector;
 import io.pqcbench.loadgen.handshake.Exchange;
 import io.pqcbench.loadgen.handshake.Milestone;
 import io.pqcbench.loadgen.handshake.Outcome;
+import io.pqcbench.loadgen.handshake.Tickets;
 import io.pqcbench.loadgen.handshake.TlsClient;
 import io.pqcbench.loadgen.monitor.LaneWatch;
 import io.pqcbench.loadgen.monitor.ThreadUsage;
@@ -21,8 +22,10 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLException;
 
 /**
  * One thread, one event loop, one slice of the schedule: it waits until the next of its own
@@ -67,45 +70,95 @@ final class Lane implements Runnable, Exchange.Owner {
   private final int maxInFlight;
   private final int readyTarget;
   private final ArrivalSchedule.Arrivals arrivals;
-  private final Connector connector;
-  private final InetSocketAddress remote;
-  private final boolean ipv6;
   private final LaneRecorder recorder;
   private final LaneWatch watch;
   private final SleepMeter sleep;
   private final ManualIoEventLoop loop;
 
-  private final ArrayDeque<Exchange> ready = new ArrayDeque<>();
+  /** Where its arrivals go, in turn. */
+  private final List<Way> ways = new ArrayList<>();
+
+  /** How many connections are kept open for requests; 0 to open one for each arrival. */
+  private final int poolSize;
+
+  /** Those that are open and have nothing to do, the longest idle first. */
+  private final ArrayDeque<Exchange> idle = new ArrayDeque<>();
+
+  /** Arrivals that found no connection idle, the oldest first. */
+  private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+
+  /** Connections that are open or being opened. */
+  private int open;
+
+  /** After a connection could not be opened, the next is tried only then. */
+  private long openAgain = Long.MIN_VALUE;
+
+  private long opened;
+  private long closedByServer;
+  private long repeated;
+  private long waited;
+
+  /**
+   * One of the targets.
+   *
+   * @param client what all connections to it have in common
+   * @param remote its resolved address
+   */
+  record Route(TlsClient client, InetSocketAddress remote) {}
+
+  /** A target as this lane reaches it. */
+  private static final class Way {
+    private final Connector connector;
+    private final InetSocketAddress remote;
+    private final boolean ipv6;
+    private final ArrayDeque<Exchange> ready = new ArrayDeque<>();
+
+    private Way(Connector connector, InetSocketAddress remote) {
+      this.connector = connector;
+      this.remote = remote;
+      this.ipv6 = remote.getAddress() instanceof Inet6Address;
+    }
+  }
+
+  /** An arrival without a connection. */
+  private record Waiting(long index, long planned, boolean repeated) {}
+
   private final Exchange.InFlight inFlight = new Exchange.InFlight();
   private int sourceTurn;
   private long preparedLate;
-  private RuntimeException recordingFailure;
+  private RuntimeException defect;
 
   private volatile boolean stopping;
   private volatile long drainNanos;
   private volatile ThreadUsage lastUsage;
 
+  /**
+   * @param routes where arrivals go, in turn
+   * @param tickets this lane's sessions to resume; null to make full handshakes only
+   * @throws SSLException when the TLS stack refuses the offer
+   */
   Lane(
       int number,
       LoadPlan plan,
       int maxInFlight,
-      TlsClient client,
-      InetSocketAddress remote,
+      List<Route> routes,
+      Tickets tickets,
       long epoch,
       LaneRecorder recorder,
       LaneWatch watch,
-      NanoClock clock) {
+      NanoClock clock)
+      throws SSLException {
     this.clock = clock;
     this.epoch = epoch;
     this.limits = plan.limits();
     this.maxInFlight = maxInFlight;
-    this.remote = remote;
-    this.ipv6 = remote.getAddress() instanceof Inet6Address;
     this.recorder = recorder;
     this.watch = watch;
     this.drainNanos = limits.timeoutNanos() + 2 * CHORES_NANOS;
     this.lastStart = epoch + plan.pace().durationNanos() + limits.timeoutNanos();
     this.arrivals = plan.pace().schedule().slice(number, limits.lanes());
+    int connections = plan.sessions().connections();
+    this.poolSize = connections / limits.lanes() + (number < connections % limits.lanes() ? 1 : 0);
     double perSecond = plan.pace().ratePerSecond() / limits.lanes();
     this.readyTarget =
         Math.min(
@@ -114,7 +167,14 @@ final class Lane implements Runnable, Exchange.Owner {
         EpollIoHandler.newFactory(EVENTS_AT_ONCE, DefaultSelectStrategyFactory.INSTANCE);
     this.sleep = limits.waiting() == LoadPlan.Wait.BUSY ? null : new SleepMeter(clock);
     this.loop = new ManualIoEventLoop(null, sleep == null ? epoll : sleep.around(epoll));
-    this.connector = client.connector(loop, this);
+    for (Route route : routes) {
+      TlsClient client = route.client();
+      Connector connector =
+          tickets == null
+              ? client.connector(loop, this)
+              : client.connector(loop, this, tickets, /* offers= */ true);
+      ways.add(new Way(connector, route.remote()));
+    }
   }
 
   /** Returns the event loop; for tests, which stall it. */
@@ -146,6 +206,21 @@ final class Lane implements Runnable, Exchange.Owner {
     return live != null ? live : last != null ? last : NOTHING_USED;
   }
 
+  /**
+   * What a lane's pool did, with the warm-up.
+   *
+   * @param opened connections
+   * @param closedByServer while they were idle
+   * @param repeated requests that were sent again, because the server had closed their connection
+   * @param waited arrivals that found no connection idle
+   */
+  record PoolUse(long opened, long closedByServer, long repeated, long waited) {}
+
+  /** Returns what the pool did; after the run. */
+  PoolUse poolUse() {
+    return new PoolUse(opened, closedByServer, repeated, waited);
+  }
+
   /** Returns how many arrivals found no connection prepared; after the run. */
   long preparedLate() {
     return preparedLate;
@@ -165,6 +240,7 @@ final class Lane implements Runnable, Exchange.Owner {
 
   private void drive() {
     boolean more = advance();
+    openConnections();
     boolean busy = limits.waiting() == LoadPlan.Wait.BUSY;
     long turn = clock.nanos();
     long nextChores = turn + CHORES_NANOS;
@@ -194,7 +270,7 @@ final class Lane implements Runnable, Exchange.Owner {
           drainUntil = now;
         }
         watch.nextPlanned(Long.MAX_VALUE);
-        if (inFlight.size() == 0) {
+        if (inFlight.size() == 0 && waiting.isEmpty()) {
           return;
         }
         if (now - drainUntil > drainNanos) {
@@ -202,8 +278,8 @@ final class Lane implements Runnable, Exchange.Owner {
           return;
         }
       }
-      if (recordingFailure != null) {
-        throw recordingFailure;
+      if (defect != null) {
+        throw defect;
       }
       if (now >= nextChores) {
         chores(now);
@@ -213,12 +289,17 @@ final class Lane implements Runnable, Exchange.Owner {
       long due =
           more && !stopping ? Math.min(epoch + arrivals.plannedNanos(), nextChores) : nextChores;
       long wait = due - clock.nanos();
-      boolean prepares = more && shouldPrepare(wait);
-      if (prepares && (quiet || ready.isEmpty())) {
-        worked |= prepareOne();
+      Way next = more && poolSize == 0 ? way(arrivals.index()) : null;
+      boolean prepares = next != null && shouldPrepare(next, wait);
+      if (prepares && (quiet || next.ready.isEmpty())) {
+        worked |= prepareOne(next.ready.isEmpty() ? next : fewestReady());
       }
       boolean sleeps = !busy && wait > 0 && !worked && (quiet || !prepares);
       int handled = sleeps ? loop.run(wait) : loop.runNow();
+      if (poolSize > 0) {
+        serveWaiting();
+        openConnections();
+      }
       long end = clock.nanos();
       if (sleeps) {
         watch.woke(due, sleep.wokeAt());
@@ -247,15 +328,22 @@ final class Lane implements Runnable, Exchange.Owner {
   }
 
   private void launch(long index, long planned) {
-    if (inFlight.size() >= maxInFlight) {
+    if (inFlight.size() + waiting.size() >= maxInFlight) {
       recorder.record(Attempt.notStarted(index, planned, Outcome.SKIPPED));
       return;
     }
-    Exchange exchange = ready.poll();
+    if (poolSize > 0) {
+      waited += idle.isEmpty() ? 1 : 0;
+      waiting.add(new Waiting(index, planned, false));
+      serveWaiting();
+      return;
+    }
+    Way way = way(index);
+    Exchange exchange = way.ready.poll();
     if (exchange == null) {
       preparedLate++;
       try {
-        exchange = prepare();
+        exchange = prepare(way);
       } catch (ChannelException e) {
         if (!TlsClient.isOutOfDescriptors(e)) {
           throw e;
@@ -266,21 +354,76 @@ final class Lane implements Runnable, Exchange.Owner {
     }
     inFlight.add(exchange);
     watch.inFlight(inFlight.size());
-    exchange.start(index, planned, remote);
+    exchange.start(index, planned, way.remote);
     recorder.started(exchange.attempt().at(Milestone.STARTED));
   }
 
-  /** While attempts are in flight, only when few are left: each preparation delays their events. */
-  private boolean shouldPrepare(long wait) {
-    if (wait <= TIME_TO_PREPARE_NANOS) {
-      return ready.isEmpty() && wait > 0;
+  /** Sends requests for as long as there are both, arrivals and idle connections. */
+  private void serveWaiting() {
+    while (!waiting.isEmpty() && !idle.isEmpty()) {
+      Waiting next = waiting.poll();
+      Exchange exchange = idle.poll();
+      inFlight.add(exchange);
+      exchange.request(next.index(), next.planned(), next.repeated());
+      if (!next.repeated()) {
+        recorder.started(exchange.attempt().at(Milestone.STARTED));
+      }
     }
-    return ready.size() < (inFlight.size() == 0 ? readyTarget : (readyTarget + 1) / 2);
+    watch.inFlight(inFlight.size() + waiting.size());
   }
 
-  private boolean prepareOne() {
+  /** Opens the connections that the pool lacks. */
+  private void openConnections() {
+    while (open < poolSize && !stopping && clock.nanos() >= openAgain) {
+      Exchange exchange;
+      try {
+        exchange = prepare(ways.get(0));
+      } catch (ChannelException e) {
+        if (!TlsClient.isOutOfDescriptors(e)) {
+          throw e;
+        }
+        openAgain = clock.nanos() + CHORES_NANOS;
+        return;
+      }
+      open++;
+      inFlight.add(exchange);
+      exchange.start(opened++, clock.nanos(), ways.get(0).remote);
+    }
+  }
+
+  private Way way(long index) {
+    return ways.get((int) (index % ways.size()));
+  }
+
+  /** While attempts are in flight, only when few are left: each preparation delays their events. */
+  private boolean shouldPrepare(Way next, long wait) {
+    if (wait <= TIME_TO_PREPARE_NANOS) {
+      return next.ready.isEmpty() && wait > 0;
+    }
+    return readyCount() < (inFlight.size() == 0 ? readyTarget : (readyTarget + 1) / 2);
+  }
+
+  private int readyCount() {
+    int count = 0;
+    for (int i = 0; i < ways.size(); i++) {
+      count += ways.get(i).ready.size();
+    }
+    return count;
+  }
+
+  private Way fewestReady() {
+    Way fewest = ways.get(0);
+    for (int i = 1; i < ways.size(); i++) {
+      if (ways.get(i).ready.size() < fewest.ready.size()) {
+        fewest = ways.get(i);
+      }
+    }
+    return fewest;
+  }
+
+  private boolean prepareOne(Way way) {
     try {
-      ready.add(prepare());
+      way.ready.add(prepare(way));
       return true;
     } catch (ChannelException e) {
       if (!TlsClient.isOutOfDescriptors(e)) {
@@ -291,22 +434,69 @@ final class Lane implements Runnable, Exchange.Owner {
     }
   }
 
-  private Exchange prepare() {
+  private Exchange prepare(Way way) {
     List<InetAddress> sources = limits.sources();
     InetAddress source = sources.isEmpty() ? null : sources.get(sourceTurn++ % sources.size());
-    return connector.prepare(source, ipv6);
+    return way.connector.prepare(source, way.ipv6);
   }
 
   @Override
   public void finished(Exchange exchange) {
     inFlight.remove(exchange);
-    watch.inFlight(inFlight.size());
+    watch.inFlight(inFlight.size() + waiting.size());
     try {
-      recorder.record(exchange.attempt());
+      if (poolSize > 0) {
+        finishedInPool(exchange);
+      } else {
+        recorder.record(exchange.attempt());
+      }
     } catch (RuntimeException e) {
       // The loop that called would swallow it, and the run would go on without this attempt.
-      recordingFailure = e;
+      defect = e;
     }
+  }
+
+  @Override
+  public void broke(RuntimeException defect) {
+    this.defect = defect;
+  }
+
+  private void finishedInPool(Exchange exchange) {
+    Attempt attempt = exchange.attempt();
+    if (exchange.isIdle()) {
+      idle.add(exchange);
+    } else {
+      open--;
+    }
+    if (attempt.isSetUp()) {
+      if (attempt.outcome() != Outcome.SUCCESS) {
+        openAgain = clock.nanos() + CHORES_NANOS;
+      }
+      recorder.recordSetUp(attempt);
+    } else if (wasClosedMeanwhile(attempt)) {
+      repeated++;
+      waiting.addFirst(
+          new Waiting(attempt.index(), attempt.at(Milestone.PLANNED), /* repeated= */ true));
+    } else {
+      recorder.record(attempt);
+    }
+  }
+
+  /**
+   * Whether a server closed a kept connection while a request was on its way to it, which is no
+   * failure of either; a client sends it again over another one (RFC 9112, section 9.3.1).
+   */
+  private static boolean wasClosedMeanwhile(Attempt attempt) {
+    return !attempt.isRepeated()
+        && !attempt.reached(Milestone.FIRST_BYTE)
+        && (attempt.outcome() == Outcome.CLOSED_EARLY || attempt.outcome() == Outcome.TCP_RESET);
+  }
+
+  @Override
+  public void closed(Exchange exchange) {
+    idle.remove(exchange);
+    open--;
+    closedByServer++;
   }
 
   /**
@@ -323,11 +513,14 @@ final class Lane implements Runnable, Exchange.Owner {
         break;
       }
       Exchange next = inFlight.after(exchange);
-      boolean connecting = !attempt.reached(Milestone.CONNECTED);
+      boolean connecting = exchange.isConnecting();
       if (age >= limits.timeoutNanos() || (connecting && age >= limits.connectTimeoutNanos())) {
         exchange.expire();
       }
       exchange = next;
+    }
+    while (!waiting.isEmpty() && now - waiting.peek().planned() >= limits.timeoutNanos()) {
+      giveUpWaiting(Outcome.POOL_TIMEOUT);
     }
     recorder.handOver();
   }
@@ -336,14 +529,23 @@ final class Lane implements Runnable, Exchange.Owner {
     while (inFlight.oldest() != null) {
       inFlight.oldest().abandon();
     }
+    while (!waiting.isEmpty()) {
+      giveUpWaiting(Outcome.ABANDONED);
+    }
+  }
+
+  private void giveUpWaiting(Outcome outcome) {
+    Waiting oldest = waiting.poll();
+    recorder.record(Attempt.notStarted(oldest.index(), oldest.planned(), outcome));
   }
 
   private void closeLoop() {
-    ready.forEach(Exchange::discard);
+    ways.forEach(way -> way.ready.forEach(Exchange::discard));
+    idle.forEach(Exchange::discard);
     loop.shutdownGracefully(0, 0, TimeUnit.NANOSECONDS);
     while (!loop.isTerminated()) {
       loop.runNow();
     }
-    connector.close();
+    ways.forEach(way -> way.connector.close());
   }
 }

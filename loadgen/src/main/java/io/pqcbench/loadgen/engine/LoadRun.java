@@ -3,10 +3,13 @@ package io.pqcbench.loadgen.engine;
 import io.pqcbench.loadgen.bundle.Bundle;
 import io.pqcbench.loadgen.bundle.ServerMonitor;
 import io.pqcbench.loadgen.bundle.Summary;
+import io.pqcbench.loadgen.handshake.Harvest;
 import io.pqcbench.loadgen.handshake.Milestone;
 import io.pqcbench.loadgen.handshake.Outcome;
 import io.pqcbench.loadgen.handshake.Phase;
+import io.pqcbench.loadgen.handshake.PreflightException;
 import io.pqcbench.loadgen.handshake.ServerFacts;
+import io.pqcbench.loadgen.handshake.Tickets;
 import io.pqcbench.loadgen.handshake.TlsClient;
 import io.pqcbench.loadgen.live.Metrics;
 import io.pqcbench.loadgen.live.Progress;
@@ -20,6 +23,8 @@ import io.pqcbench.loadgen.monitor.Platform;
 import io.pqcbench.loadgen.monitor.ProcessUsage;
 import io.pqcbench.loadgen.monitor.ThreadUsage;
 import io.pqcbench.loadgen.plan.LoadPlan;
+import io.pqcbench.loadgen.plan.Target;
+import io.pqcbench.loadgen.record.Kinds;
 import io.pqcbench.loadgen.record.LaneRecorder;
 import io.pqcbench.loadgen.record.RunRecord;
 import io.pqcbench.loadgen.record.SampleBlock;
@@ -74,7 +79,7 @@ public final class LoadRun {
   private static final long HISTOGRAM_NANOS = 60_000_000_000L;
 
   private final LoadPlan plan;
-  private final ServerFacts facts;
+  private final List<ServerFacts> facts;
   private final int maxInFlight;
   private final Bundle bundle;
   private final Monitor monitor;
@@ -92,7 +97,7 @@ public final class LoadRun {
 
   /**
    * @param plan what to do
-   * @param facts what the preflight found
+   * @param facts what the preflight found, of each target in the order of the plan
    * @param maxInFlight over all lanes; the plan's, or less if the process may not open as many
    *     files
    * @param bundle where to write
@@ -102,14 +107,14 @@ public final class LoadRun {
    */
   public LoadRun(
       LoadPlan plan,
-      ServerFacts facts,
+      List<ServerFacts> facts,
       int maxInFlight,
       Bundle bundle,
       Observers observers,
       boolean abortOnSaturated,
       NanoClock clock) {
     this.plan = plan;
-    this.facts = facts;
+    this.facts = List.copyOf(facts);
     this.maxInFlight = maxInFlight;
     this.bundle = bundle;
     this.monitor = observers.monitor();
@@ -154,10 +159,24 @@ public final class LoadRun {
    *
    * @throws SSLException when the TLS stack refuses the plan
    * @throws IOException when the lanes cannot be pinned
+   * @throws PreflightException when sessions are to be resumed and the server does not go along
    * @throws CompletionException when a lane broke off by a defect of this program
    */
-  public Result run() throws IOException {
-    try (TlsClient client = new TlsClient(plan, facts, clock)) {
+  public Result run() throws IOException, PreflightException {
+    List<Tickets> tickets = new ArrayList<>();
+    List<Lane.Route> routes = new ArrayList<>();
+    try {
+      for (int i = 0; i < facts.size(); i++) {
+        TlsClient client = new TlsClient(plan.only(plan.targets().get(i)), facts.get(i), clock);
+        routes.add(new Lane.Route(client, facts.get(i).address()));
+      }
+      int primed = 0;
+      if (plan.sessions().resume()) {
+        for (int i = 0; i < plan.limits().lanes(); i++) {
+          tickets.add(Harvest.store(plan));
+        }
+        primed = Harvest.fill(plan, routes.get(0).client(), routes.get(0).remote(), tickets, clock);
+      }
       Map<String, Long> allowances = monitor.platform().allowances();
       long start = clock.nanos() + LEAD_NANOS;
       Instant wall = Instant.now().plusNanos(LEAD_NANOS);
@@ -176,10 +195,20 @@ public final class LoadRun {
         LaneWatch watch = new LaneWatch(i, monitor.disturbances());
         int share = Math.max(1, maxInFlight / laneCount + (i < maxInFlight % laneCount ? 1 : 0));
         recorders.add(recorder);
-        lanes.add(new Lane(i, plan, share, client, facts.address(), start, recorder, watch, clock));
+        lanes.add(
+            new Lane(
+                i,
+                plan,
+                share,
+                routes,
+                tickets.isEmpty() ? null : tickets.get(i),
+                start,
+                recorder,
+                watch,
+                clock));
       }
-      RunRecord record = new RunRecord(start, measuredFrom, highest, recorders);
-      tryBundle(() -> bundle.open(start, measuredFrom, wall));
+      RunRecord record = new RunRecord(start, measuredFrom, highest, recorders, kinds());
+      tryBundle(() -> bundle.open(start, measuredFrom, wall, plan.targets().size()));
       if (server != null) {
         server.align(start, wall);
       }
@@ -195,10 +224,42 @@ public final class LoadRun {
       if (laneFailure != null) {
         throw new CompletionException("a lane broke off", laneFailure);
       }
-      Summary summary = writer.summarise(allowances);
+      Summary summary = writer.summarise(allowances, sessions(primed, tickets), pool(record));
       tryBundle(() -> bundle.finish(summary));
       return new Result(summary, bundleFailure);
+    } finally {
+      routes.forEach(route -> route.client().close());
+      tickets.forEach(Tickets::close);
     }
+  }
+
+  private Kinds kinds() {
+    return new Kinds(
+        plan.targets().stream().map(Target::authority).toList(), plan.sessions().mixed());
+  }
+
+  private Summary.PoolSummary pool(RunRecord record) {
+    if (!plan.sessions().pooled()) {
+      return null;
+    }
+    List<Lane.PoolUse> uses = lanes.stream().map(Lane::poolUse).toList();
+    return new Summary.PoolSummary(
+        plan.sessions().connections(),
+        record.setUps(),
+        record.failedSetUps(),
+        uses.stream().mapToLong(Lane.PoolUse::closedByServer).sum(),
+        uses.stream().mapToLong(Lane.PoolUse::repeated).sum(),
+        uses.stream().mapToLong(Lane.PoolUse::waited).sum());
+  }
+
+  /** The lanes have ended. */
+  private Summary.SessionSummary sessions(int primed, List<Tickets> tickets) {
+    return tickets.isEmpty()
+        ? null
+        : new Summary.SessionSummary(
+            primed,
+            tickets.stream().mapToLong(Tickets::issued).sum(),
+            tickets.stream().mapToLong(Tickets::offered).sum());
   }
 
   private void startThreads() throws IOException {
@@ -221,18 +282,8 @@ public final class LoadRun {
         lanes.get(i).stop(0);
       }
     }
-    boolean interrupted = false;
-    for (Thread thread : threads) {
-      while (thread.isAlive()) {
-        try {
-          thread.join();
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
+    while (threads.stream().anyMatch(Thread::isAlive)) {
+      LockSupport.parkNanos(1_000_000L);
     }
   }
 
@@ -382,6 +433,14 @@ public final class LoadRun {
           SampleBlock samples = block;
           tryBundle(() -> bundle.write(samples));
           pending.add(new Pending(block, recorder, now));
+        }
+        for (SampleBlock block = recorder.pollSetUps();
+            block != null;
+            block = recorder.pollSetUps()) {
+          record.addSetUps(block);
+          SampleBlock setUps = block;
+          tryBundle(() -> bundle.writeConnections(setUps));
+          recorder.recycle(block);
         }
       }
       while (moreDue && start + schedule.plannedNanos() <= now) {
@@ -550,6 +609,7 @@ public final class LoadRun {
               saidEarly,
               new Evidence.Conditions(
                   monitor.watches(),
+                  plan.sessions().pooled(),
                   fewDescriptors(),
                   platform.clocksource(),
                   platform.clockCostNanos(),
@@ -557,7 +617,10 @@ public final class LoadRun {
                   allowances)));
     }
 
-    Summary summarise(Map<String, Long> allowancesBefore) {
+    Summary summarise(
+        Map<String, Long> allowancesBefore,
+        Summary.SessionSummary sessions,
+        Summary.PoolSummary pool) {
       Map<String, Long> allowances = new TreeMap<>(monitor.platform().allowances());
       allowances.replaceAll((name, value) -> value - allowancesBefore.getOrDefault(name, value));
       long measuredEnd = interrupted ? Math.max(afterNanos, measuredFrom) : end;
@@ -569,6 +632,8 @@ public final class LoadRun {
       }
       return Summary.of(
           record,
+          sessions,
+          pool,
           machine,
           undisturbed,
           slowest,

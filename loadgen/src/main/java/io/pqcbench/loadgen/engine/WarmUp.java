@@ -73,7 +73,7 @@ public final class WarmUp {
     }
     ServerOptions options =
         ServerOptions.defaults()
-            .withTls(plan.tls().version())
+            .withTls(plan.tls().tls13() ? "1.3" : "1.2")
             .withGroups(plan.tls().groups().stream().map(NamedGroup::label).toList());
     WarmUp warmUp = new WarmUp(clock);
     long begin = clock.nanos();
@@ -99,6 +99,7 @@ public final class WarmUp {
     LoadPlan.Limits limits = plan.limits();
     return new LoadPlan(
         new Target("127.0.0.1", server.address().getPort(), "/"),
+        List.of(),
         new LoadPlan.Pace(
             RATE, (long) (ROUND_SECONDS * 1e9), 0, plan.pace().arrival(), plan.pace().seed()),
         new LoadPlan.TlsOffer(
@@ -112,7 +113,12 @@ public final class WarmUp {
             null,
             null,
             null),
-        new LoadPlan.Request(plan.request().handshakeOnly(), "/", plan.request().headers()),
+        LoadPlan.Sessions.FRESH,
+        new LoadPlan.Request(
+            plan.request().handshakeOnly(),
+            "/",
+            plan.request().headers(),
+            LoadPlan.Request.ANY_LENGTH),
         new LoadPlan.Limits(
             1,
             false,
@@ -137,7 +143,16 @@ public final class WarmUp {
               start,
               plan.limits().timeoutNanos());
       LaneWatch watch = new LaneWatch(0, new Disturbances());
-      new Lane(0, plan, MAX_IN_FLIGHT, client, facts.address(), start, recorder, watch, clock)
+      new Lane(
+              0,
+              plan,
+              MAX_IN_FLIGHT,
+              List.of(new Lane.Route(client, facts.address())),
+              null,
+              start,
+              recorder,
+              watch,
+              clock)
           .run();
       handshakes += recorder.finishedCount();
     }

@@ -24,6 +24,9 @@ public final class Attempt {
 
   Outcome outcome;
   int detail;
+  boolean resumes;
+  boolean setUp;
+  boolean repeated;
   Throwable failure;
   int group;
   int cipherSuite;
@@ -56,6 +59,9 @@ public final class Attempt {
     at[0] = plannedNanos;
     outcome = null;
     detail = NONE;
+    resumes = false;
+    setUp = false;
+    repeated = false;
     failure = null;
     group = NONE;
     cipherSuite = NONE;
@@ -75,7 +81,8 @@ public final class Attempt {
   /**
    * Returns an attempt that was never started.
    *
-   * @param outcome why: {@link Outcome#SKIPPED} or {@link Outcome#NO_FD}
+   * @param outcome why: {@link Outcome#SKIPPED}, {@link Outcome#NO_FD}, {@link
+   *     Outcome#POOL_TIMEOUT} or {@link Outcome#ABANDONED}
    */
   public static Attempt notStarted(long index, long plannedNanos, Outcome outcome) {
     Attempt attempt = new Attempt(index, plannedNanos);
@@ -85,6 +92,23 @@ public final class Attempt {
 
   void mark(Milestone milestone, long nanos) {
     at[milestone.ordinal()] = nanos;
+  }
+
+  /**
+   * Returns whether it only opens a connection that is kept for requests; then it is no arrival.
+   */
+  public boolean isSetUp() {
+    return setUp;
+  }
+
+  /** Returns whether its request was sent before, over a connection that was closed meanwhile. */
+  public boolean isRepeated() {
+    return repeated;
+  }
+
+  /** Returns whether it is to resume a session. */
+  public boolean resumes() {
+    return resumes;
   }
 
   /** Returns the index in the schedule, from 0. */

@@ -3,11 +3,13 @@ package io.pqcbench.loadgen.handshake;
 import io.netty.channel.ChannelException;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.unix.Socket;
+import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.schedule.NanoClock;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
+import java.util.function.LongPredicate;
 
 /**
  * Makes the connections of one lane ready to be started: socket and TLS state exist before the
@@ -34,6 +36,7 @@ public final class Connector implements AutoCloseable {
   final Expectation expected;
   final NanoClock clock;
   final Exchange.Owner owner;
+  final long expectBytes;
   final boolean orderlyClose;
   final Memory in = new Memory(BUFFER_BYTES);
   final Memory out = new Memory(BUFFER_BYTES);
@@ -43,17 +46,37 @@ public final class Connector implements AutoCloseable {
   /** The request; null for none. */
   final Memory request;
 
-  private final boolean watchClient;
+  /** Sessions that were issued; null to keep none. */
+  final Tickets tickets;
+
+  /** Which arrivals, by their index, are to resume a session. */
+  final LongPredicate resumes;
+
+  /** Whether what the server says of itself is kept. */
+  final boolean describes;
+
+  /** Whether connections are kept open for requests. */
+  final boolean pooled;
+
+  /** After so many requests a connection is closed; 0 for never. */
+  final int requestsPerConnection;
+
+  private final boolean ownsContext;
   private final IoEventLoop loop;
   private final ArrayDeque<Exchange> idle = new ArrayDeque<>();
 
   Connector(
       TlsContext context,
+      boolean ownsContext,
       ServerTrust trust,
       Expectation expected,
       byte[] request,
+      long expectBytes,
       boolean orderlyClose,
-      boolean watchClient,
+      boolean describes,
+      Tickets tickets,
+      LongPredicate resumes,
+      LoadPlan.Sessions sessions,
       NanoClock clock,
       IoEventLoop loop,
       Exchange.Owner owner) {
@@ -61,8 +84,14 @@ public final class Connector implements AutoCloseable {
     this.trust = trust;
     this.expected = expected;
     this.request = request == null ? null : new Memory(request);
+    this.expectBytes = expectBytes;
     this.orderlyClose = orderlyClose;
-    this.watchClient = watchClient;
+    this.describes = describes;
+    this.tickets = tickets;
+    this.resumes = resumes;
+    this.pooled = sessions.pooled();
+    this.requestsPerConnection = sessions.requestsPerConnection();
+    this.ownsContext = ownsContext;
     this.clock = clock;
     this.loop = loop;
     this.owner = owner;
@@ -99,7 +128,7 @@ public final class Connector implements AutoCloseable {
     }
     Exchange exchange = idle.poll();
     if (exchange == null) {
-      exchange = new Exchange(this, watchClient);
+      exchange = new Exchange(this);
     }
     exchange.open(socket, loop);
     return exchange;
@@ -142,6 +171,9 @@ public final class Connector implements AutoCloseable {
     tcpInfo.free();
     if (request != null) {
       request.free();
+    }
+    if (ownsContext) {
+      context.close();
     }
   }
 }

@@ -35,6 +35,20 @@ public final class Exchange implements EpollIoHandle {
      * holds is valid until the owner prepares another one.
      */
     void finished(Exchange exchange);
+
+    /**
+     * This program has a defect, which showed in the handling of an event. The attempt is given up,
+     * and so should be the whole: what is measured from here on cannot be relied on. An owner that
+     * does not say otherwise leaves it to the event loop, which logs it and goes on.
+     */
+    default void broke(RuntimeException defect) {
+      throw defect;
+    }
+
+    /** A connection that was idle was closed by the server, and can be used no more. */
+    default void closed(Exchange exchange) {
+      throw new IllegalStateException("only a pool has idle connections");
+    }
   }
 
   private enum State {
@@ -63,15 +77,15 @@ public final class Exchange implements EpollIoHandle {
   private final Connector shared;
   private final NanoClock clock;
   private final Attempt attempt = new Attempt(0, Attempt.UNSET);
-  private final ResponseReader response = new ResponseReader();
+  private final ResponseReader response;
   private final RecordCounter recordsIn = new RecordCounter();
   private final RecordCounter recordsOut = new RecordCounter();
 
   /** What the server said in plaintext. */
   final HelloScanner<ServerHello> server = HelloScanner.ofServer();
 
-  /** What we said ourselves; null unless asked for, because in a run it is the same every time. */
-  final HelloScanner<ClientHello> client;
+  /** What we said ourselves. */
+  final HelloScanner<ClientHello> client = HelloScanner.ofClient();
 
   private State state = State.CLOSED;
   private Socket socket;
@@ -86,6 +100,26 @@ public final class Exchange implements EpollIoHandle {
   /** When the last read system call returned. */
   private long lastReadNanos;
 
+  /** Whether this connection was issued a session, or uses one that needs no successor. */
+  private boolean ticketSeen;
+
+  /** Whether the attempt is over and the connection waits for the session that comes with it. */
+  private boolean awaitsTicket;
+
+  /** Whether the connection is open and waits for {@link #request}. */
+  private boolean idle;
+
+  /** How many requests were sent over it. */
+  private int requests;
+
+  private int localPort;
+
+  /** What was counted on this connection before the current request. */
+  private int recordsInBefore;
+
+  private int recordsOutBefore;
+  private long retransmitsBefore;
+
   /** How much of the request has been given to the TLS stack. */
   private int requestWritten;
 
@@ -97,10 +131,10 @@ public final class Exchange implements EpollIoHandle {
 
   private Exchange newer;
 
-  Exchange(Connector shared, boolean watchClient) {
+  Exchange(Connector shared) {
     this.shared = shared;
     this.clock = shared.clock;
-    this.client = watchClient ? HelloScanner.ofClient() : null;
+    this.response = new ResponseReader(/* keepSoftware= */ shared.describes);
   }
 
   /** Becomes another connection. */
@@ -109,14 +143,19 @@ public final class Exchange implements EpollIoHandle {
     ssl = shared.context.open();
     bio = TlsContext.openBio(ssl);
     server.reset();
-    if (client != null) {
-      client.reset();
-    }
+    client.reset();
     response.reset();
     recordsIn.reset();
     recordsOut.reset();
     negotiatedGroup = null;
     requestWritten = 0;
+    idle = false;
+    requests = 0;
+    recordsInBefore = 0;
+    recordsOutBefore = 0;
+    retransmitsBefore = 0;
+    ticketSeen = false;
+    awaitsTicket = false;
     state = State.READY;
     // Costs no system call: the kernel is told of the socket when it connects.
     registration = loop.register(this).getNow();
@@ -136,14 +175,68 @@ public final class Exchange implements EpollIoHandle {
    */
   public void start(long index, long plannedNanos, InetSocketAddress remote) {
     attempt.begin(index, plannedNanos);
+    attempt.resumes = shared.resumes.test(index);
+    attempt.setUp = shared.pooled;
     state = State.CONNECTING;
     attempt.mark(Milestone.STARTED, clock.nanos());
     try {
       socket.connect(remote);
       registration.submit(CHANGES);
+      if (attempt.resumes) {
+        // While the network connects. Without one left the handshake will be a full one, and be
+        // counted as that.
+        int before = shared.tickets.size();
+        ticketSeen = shared.tickets.offer(ssl) && shared.tickets.size() == before;
+      }
     } catch (IOException | UncheckedIOException e) {
       fail(Failures.ofConnect(e), Attempt.NONE, e);
     }
+  }
+
+  /**
+   * Sends a request over the connection, which must be idle.
+   *
+   * @param index of the arrival in the schedule
+   * @param plannedNanos when it was due on the run's clock
+   * @param repeated whether it was sent before, over a connection that the server closed
+   */
+  public void request(long index, long plannedNanos, boolean repeated) {
+    attempt.begin(index, plannedNanos);
+    attempt.repeated = repeated;
+    attempt.localPort = localPort;
+    attempt.cipherSuite = server.hello().cipherSuite();
+    attempt.group = server.hello().group();
+    recordsInBefore = recordsIn.records();
+    recordsOutBefore = recordsOut.records();
+    attempt.mark(Milestone.STARTED, clock.nanos());
+    idle = false;
+    requests++;
+    requestWritten = 0;
+    response.reset();
+    try {
+      sinkTo(shared.out);
+      writeRequest(0);
+      if (state != State.CLOSED) {
+        SSL.bioClearByteBuffer(bio);
+      }
+    } catch (IOException e) {
+      fail(Failures.ofTransport(e), Attempt.NONE, e);
+    }
+  }
+
+  /** Returns whether it is open and waits for a request. */
+  public boolean isIdle() {
+    return idle;
+  }
+
+  /** Returns whether the TCP connection is not made yet. */
+  public boolean isConnecting() {
+    return state == State.CONNECTING;
+  }
+
+  /** Returns how many requests were sent over the connection. */
+  public int requests() {
+    return requests;
   }
 
   /** Returns the attempt that was started last; never null. */
@@ -156,6 +249,11 @@ public final class Exchange implements EpollIoHandle {
     return negotiatedGroup;
   }
 
+  /** Returns what the server says it is; null if it does not, or it is not kept. */
+  String software() {
+    return response.software();
+  }
+
   /** Returns whether the socket is closed and its descriptor free. */
   public boolean isClosed() {
     return state == State.CLOSED;
@@ -163,9 +261,9 @@ public final class Exchange implements EpollIoHandle {
 
   /** Ends the attempt because its time is up, unless it has ended already. */
   public void expire() {
-    if (!attempt.reached(Milestone.CONNECTED)) {
+    if (state == State.CONNECTING) {
       fail(Outcome.TCP_TIMEOUT, Attempt.NONE, null);
-    } else if (!attempt.reached(Milestone.SECURED)) {
+    } else if (state == State.HANDSHAKING) {
       fail(Outcome.TLS_TIMEOUT, Attempt.NONE, null);
     } else {
       fail(Outcome.HTTP_TIMEOUT, Attempt.NONE, null);
@@ -213,8 +311,10 @@ public final class Exchange implements EpollIoHandle {
     } catch (IOException e) {
       fail(Failures.ofTransport(e), Attempt.NONE, e);
     } catch (RuntimeException e) {
-      // The loop would sleep for a second, and forget the other events of this turn.
-      fail(Outcome.TLS_ERROR, Attempt.NONE, e);
+      // The loop would swallow it, sleep for a second, and forget the other events of this turn.
+      fail(Outcome.ABANDONED, Attempt.NONE, e);
+      release();
+      shared.owner.broke(e);
     }
   }
 
@@ -284,7 +384,7 @@ public final class Exchange implements EpollIoHandle {
     ByteBuf bytes = shared.in.view(0, length);
     attempt.bytesIn += length;
     recordsIn.count(bytes);
-    attempt.recordsIn = recordsIn.records();
+    attempt.recordsIn = recordsIn.records() - recordsInBefore;
     if (!server.settled()) {
       server.scan(bytes);
       if (server.helloComplete() && !attempt.reached(Milestone.HELLO_RECEIVED)) {
@@ -292,11 +392,16 @@ public final class Exchange implements EpollIoHandle {
       }
     }
     sourceFrom(shared.in, 0, length);
+    long issued = shared.tickets == null ? 0 : shared.tickets.issued();
     if (state == State.HANDSHAKING) {
       shakeHands(length);
     }
     if (state == State.SECURED) {
-      readPlaintext();
+      readPlaintext(length);
+    }
+    ticketSeen |= shared.tickets != null && shared.tickets.issued() != issued;
+    if (awaitsTicket && ticketSeen) {
+      leave();
     }
     if (state != State.CLOSED) {
       SSL.bioClearByteBuffer(bio);
@@ -319,11 +424,19 @@ public final class Exchange implements EpollIoHandle {
         handshakeFailed(stackFailure());
         return;
       }
-      // The BIO is full of what the stack wants to send before it reads on.
-      int left = SSL.bioLengthByteBuffer(bio);
-      flush();
-      sourceFrom(shared.in, length - left, left);
+      makeRoom(length);
     }
+  }
+
+  /**
+   * Sends what the stack wants to send before it reads on, of which its buffer is full.
+   *
+   * @param length of what was read into the lane's buffer, of whose end the stack has yet to read
+   */
+  private void makeRoom(int length) throws IOException {
+    int left = SSL.bioLengthByteBuffer(bio);
+    flush();
+    sourceFrom(shared.in, length - left, left);
   }
 
   /**
@@ -344,15 +457,38 @@ public final class Exchange implements EpollIoHandle {
     attempt.group = hello.group();
     negotiatedGroup = groupName();
     boolean reused = hello.pskSelected() || SSL.isSessionReused(ssl);
-    Outcome wrong = shared.expected.check(hello, reused, negotiatedGroup);
+    Outcome wrong = shared.expected.check(hello, reused, attempt.resumes, negotiatedGroup);
     state = State.SECURED;
-    if (wrong != null) {
+    if (client.hello().pskOffered() && !attempt.resumes) {
+      SSL.bioClearByteBuffer(bio);
+      fail(
+          Outcome.RESUMED,
+          Attempt.NONE,
+          new IllegalStateException("our own ClientHello offers a session"));
+    } else if (wrong == Outcome.NOT_RESUMED && shared.tickets != null && !shared.describes) {
+      // The attempt is over. Its connection goes on, because it brings the session for a later one:
+      // without it a server that refuses some would run the client dry.
+      attempt.outcome = wrong;
+      awaitsTicket = true;
+      if (shared.request == null) {
+        SSL.bioClearByteBuffer(bio);
+        send(flight);
+      } else {
+        writeRequest(flight);
+      }
+      if (state != State.CLOSED) {
+        sourceFrom(shared.in, length - left, left);
+      }
+    } else if (wrong != null) {
       SSL.bioClearByteBuffer(bio);
       fail(wrong, wrong == Outcome.WRONG_CIPHER ? attempt.cipherSuite : Attempt.NONE, null);
-    } else if (shared.request == null) {
+    } else if (shared.request == null || shared.pooled) {
       SSL.bioClearByteBuffer(bio);
       send(flight);
       succeed(now);
+      if (state == State.SECURED) {
+        sourceFrom(shared.in, length - left, left);
+      }
     } else {
       writeRequest(flight);
       if (state != State.CLOSED) {
@@ -390,7 +526,7 @@ public final class Exchange implements EpollIoHandle {
         return;
       }
       count(counted, length);
-      if (!attempt.reached(Milestone.REQUEST_SENT)) {
+      if (attempt.outcome == null && !attempt.reached(Milestone.REQUEST_SENT)) {
         attempt.mark(Milestone.REQUEST_SENT, clock.nanos());
       }
       send(length);
@@ -399,7 +535,7 @@ public final class Exchange implements EpollIoHandle {
     }
   }
 
-  private void readPlaintext() {
+  private void readPlaintext(int received) throws IOException {
     Memory plaintext = shared.plaintext;
     while (state == State.SECURED) {
       int length = SSL.readFromSSL(ssl, plaintext.address, plaintext.size);
@@ -408,10 +544,12 @@ public final class Exchange implements EpollIoHandle {
         continue;
       }
       int error = SSL.getError(ssl, length);
-      if (error == SSL.SSL_ERROR_WANT_READ || error == SSL.SSL_ERROR_WANT_WRITE) {
+      if (error == SSL.SSL_ERROR_WANT_READ) {
         return;
       }
-      if (error == SSL.SSL_ERROR_ZERO_RETURN) {
+      if (error == SSL.SSL_ERROR_WANT_WRITE) {
+        makeRoom(received);
+      } else if (error == SSL.SSL_ERROR_ZERO_RETURN) {
         endOfInput();
       } else {
         Exception failure = stackFailure();
@@ -421,6 +559,10 @@ public final class Exchange implements EpollIoHandle {
   }
 
   private void readResponse(ByteBuf bytes) {
+    if (attempt.outcome != null) {
+      // More than the response was long.
+      return;
+    }
     if (!attempt.reached(Milestone.FIRST_BYTE)) {
       // One read may hold the end of the handshake and the first data, which then came before the
       // request.
@@ -438,16 +580,25 @@ public final class Exchange implements EpollIoHandle {
   }
 
   private void responseComplete() {
-    if (attempt.detail < 400) {
-      succeed(clock.nanos());
-    } else {
+    if (attempt.detail >= 400) {
       fail(Outcome.HTTP_ERROR, attempt.detail, null);
+    } else if (shared.expectBytes >= 0 && attempt.bodyBytes != shared.expectBytes) {
+      fail(
+          Outcome.WRONG_LENGTH,
+          Attempt.NONE,
+          new IOException("bodyBytes=" + attempt.bodyBytes + " expected=" + shared.expectBytes));
+    } else {
+      succeed(clock.nanos());
     }
   }
 
   /** The server has closed its side, in TLS or in TCP. */
   private void endOfInput() {
-    if (state == State.SECURED && response.endOfInput()) {
+    if (idle) {
+      closedWhileIdle();
+    } else if (awaitsTicket) {
+      leave();
+    } else if (state == State.SECURED && response.endOfInput()) {
       responseComplete();
     } else if (server.notTls()) {
       fail(Outcome.TLS_ERROR, Attempt.NONE, new NotTlsException(server.firstBytes()));
@@ -485,6 +636,24 @@ public final class Exchange implements EpollIoHandle {
   private void succeed(long now) {
     attempt.mark(Milestone.DONE, now);
     attempt.outcome = Outcome.SUCCESS;
+    if (shared.pooled && staysOpen()) {
+      idle = true;
+      finish();
+    } else if (shared.tickets != null && !shared.describes && !ticketSeen) {
+      awaitsTicket = true;
+    } else {
+      leave();
+    }
+  }
+
+  private boolean staysOpen() {
+    boolean more = shared.requestsPerConnection == 0 || requests < shared.requestsPerConnection;
+    return attempt.setUp || (more && response.persistent());
+  }
+
+  /** Closes a connection whose attempt has its outcome, and all that it waited for. */
+  private void leave() {
+    awaitsTicket = false;
     finish();
     if (shared.orderlyClose) {
       sayGoodbye();
@@ -493,7 +662,12 @@ public final class Exchange implements EpollIoHandle {
   }
 
   private void fail(Outcome outcome, int detail, Throwable cause) {
-    if (state != State.CLOSED && attempt.outcome == null) {
+    if (idle) {
+      closedWhileIdle();
+    } else if (awaitsTicket) {
+      // None has come; the attempt had its outcome before.
+      leave();
+    } else if (state != State.CLOSED && attempt.outcome == null) {
       attempt.outcome = outcome;
       attempt.detail = detail;
       attempt.failure = cause;
@@ -502,11 +676,21 @@ public final class Exchange implements EpollIoHandle {
     }
   }
 
+  private void closedWhileIdle() {
+    idle = false;
+    release();
+    shared.owner.closed(this);
+  }
+
   private void finish() {
     if (attempt.localPort == Attempt.NONE) {
       notePort();
     }
+    localPort = attempt.localPort;
     TcpInfo.note(socket, shared.tcpInfo.bytes, attempt);
+    long retransmits = attempt.retransmits;
+    attempt.retransmits -= retransmitsBefore;
+    retransmitsBefore = retransmits;
     shared.owner.finished(this);
   }
 
@@ -527,6 +711,7 @@ public final class Exchange implements EpollIoHandle {
       return;
     }
     state = State.CLOSED;
+    idle = false;
     SSL.freeSSL(ssl);
     // Closed first: the kernel then forgets the registration by itself.
     Connector.close(socket);
@@ -567,10 +752,8 @@ public final class Exchange implements EpollIoHandle {
     ByteBuf bytes = shared.out.view(from, to);
     attempt.bytesOut += to - from;
     recordsOut.count(bytes);
-    attempt.recordsOut = recordsOut.records();
-    if (client != null) {
-      client.scan(bytes);
-    }
+    attempt.recordsOut = recordsOut.records() - recordsOutBefore;
+    client.scan(bytes);
   }
 
   private void send(int length) throws IOException {
@@ -595,7 +778,7 @@ public final class Exchange implements EpollIoHandle {
     }
     unsent.release();
     unsent = null;
-    if (state == State.SECURED && shared.request != null) {
+    if (state == State.SECURED && shared.request != null && !idle) {
       sinkTo(shared.out);
       writeRequest(0);
       if (state != State.CLOSED) {

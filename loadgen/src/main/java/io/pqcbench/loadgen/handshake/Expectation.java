@@ -17,18 +17,23 @@ record Expectation(int group, String groupName, int cipherSuite) {
    *
    * @param hello the server's
    * @param reused whether the session was resumed
+   * @param wanted whether it was to be
    * @param negotiated the group's name according to the TLS stack
    * @return null if all is as expected
    */
-  Outcome check(ServerHello hello, boolean reused, String negotiated) {
+  Outcome check(ServerHello hello, boolean reused, boolean wanted, String negotiated) {
     if (groupName == null) {
       return null;
     }
     if (hello.helloRetryRequests() > 0) {
       return Outcome.HELLO_RETRY;
     }
-    if (reused) {
-      return Outcome.RESUMED;
+    if (reused != wanted) {
+      return reused ? Outcome.RESUMED : Outcome.NOT_RESUMED;
+    }
+    if (reused && hello.group() == Attempt.NONE) {
+      // A resumed session of TLS 1.2 exchanges no keys.
+      return hello.cipherSuite() == cipherSuite ? null : Outcome.WRONG_CIPHER;
     }
     // TLS 1.2 names the group in a later message, so there only the stack knows it.
     boolean sameOnTheWire = hello.group() == group || hello.group() == Attempt.NONE;

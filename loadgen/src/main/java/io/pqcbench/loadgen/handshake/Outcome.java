@@ -41,6 +41,8 @@ public enum Outcome {
    * The handshake resumed a session, so that it did no key exchange of the kind that is measured.
    */
   RESUMED("resumed session"),
+  /** The handshake was a full one although a session was to be resumed. */
+  NOT_RESUMED("full handshake instead of a resumed session"),
   /**
    * The server answered with a HelloRetryRequest (RFC 8446, section 4.1.4): one more round trip.
    */
@@ -49,8 +51,12 @@ public enum Outcome {
   CERTIFICATE_CHANGED("certificate changed"),
   /** The response was not HTTP, or its status was not 2xx or 3xx. */
   HTTP_ERROR("HTTP error"),
+  /** The response was whole, and its body had another length than it must have. */
+  WRONG_LENGTH("wrong length of the body"),
   /** Secured, but the response was not complete within the timeout. */
   HTTP_TIMEOUT("response timeout"),
+  /** No connection of the pool was free within the timeout. */
+  POOL_TIMEOUT("no free connection in time"),
   /** In flight when the run was over and the drain had waited long enough. */
   ABANDONED("abandoned at the end of the run");
 

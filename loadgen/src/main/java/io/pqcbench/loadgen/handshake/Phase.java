@@ -31,7 +31,9 @@ public enum Phase {
   /** Client decapsulation and certificate check. */
   FINISH("finish", HELLO_RECEIVED, SECURED, "client: decapsulation, certificate signature"),
   /** The application. */
-  TTFB("ttfb", REQUEST_SENT, FIRST_BYTE, "request sent to first byte");
+  TTFB("ttfb", REQUEST_SENT, FIRST_BYTE, "request sent to first byte"),
+  /** The application, and the network that carries its payload. */
+  TTLB("ttlb", REQUEST_SENT, DONE, "request sent to last byte");
 
   /** The phases in their order, without the copy that {@link #values()} makes. */
   public static final List<Phase> ALL = List.of(values());
@@ -46,6 +48,18 @@ public enum Phase {
     this.from = from;
     this.to = to;
     this.text = text;
+  }
+
+  /**
+   * Returns the phase with this label.
+   *
+   * @throws IllegalArgumentException if there is none
+   */
+  public static Phase of(String label) {
+    return ALL.stream()
+        .filter(phase -> phase.label.equals(label))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("no such phase: label=" + label));
   }
 
   /** Returns the name used in every file and table, in lower case. */

@@ -34,6 +34,9 @@ import javax.net.ssl.SSLException;
  */
 public final class Preflight {
 
+  /** As many as servers issue at most; those beyond are not kept. */
+  private static final int MAX_TICKETS = 8;
+
   private final LoadPlan plan;
   private final NanoClock clock;
 
@@ -51,8 +54,8 @@ public final class Preflight {
    */
   public ServerFacts run() throws PreflightException {
     TlsClient.requireNative();
-    InetAddress[] addresses = resolve(plan.target().host());
-    InetSocketAddress address = new InetSocketAddress(addresses[0], plan.target().port());
+    InetAddress[] addresses = resolve(plan.target().connectHost());
+    InetSocketAddress address = new InetSocketAddress(addresses[0], plan.target().connectPort());
     ServerTrust.Probe trust = new ServerTrust.Probe(verifier());
     Probe probe = probe(address, plan.tls().groups(), trust);
     Attempt attempt = probe.exchange.attempt();
@@ -85,13 +88,27 @@ public final class Preflight {
    */
   private record Probe(Exchange exchange, boolean sessionKept) {}
 
+  /** Looks at the exchange itself instead. */
+  private static final class Watcher implements Exchange.Owner {
+    private RuntimeException defect;
+
+    @Override
+    public void finished(Exchange exchange) {}
+
+    @Override
+    public void broke(RuntimeException defect) {
+      this.defect = defect;
+    }
+  }
+
   private Probe probe(InetSocketAddress address, List<NamedGroup> groups, ServerTrust.Probe trust)
       throws PreflightException {
     ManualIoEventLoop loop =
         new ManualIoEventLoop(Thread.currentThread(), EpollIoHandler.newFactory());
-    try (TlsClient client =
-            new TlsClient(plan, groups, trust, Expectation.ANYTHING, true, true, clock);
-        Connector connector = client.connector(loop, finished -> {})) {
+    Watcher watcher = new Watcher();
+    try (TlsClient client = new TlsClient(plan, groups, trust, Expectation.ANYTHING, true, clock);
+        Tickets tickets = new Tickets(MAX_TICKETS);
+        Connector connector = client.connector(loop, watcher, tickets, false)) {
       List<InetAddress> sources = plan.limits().sources();
       Exchange exchange =
           connector.prepare(
@@ -101,6 +118,9 @@ public final class Preflight {
       exchange.start(0, begin, address);
       while (!exchange.isClosed()) {
         loop.run(10_000_000L);
+        if (watcher.defect != null) {
+          throw watcher.defect;
+        }
         long age = clock.nanos() - begin;
         boolean connecting = !exchange.attempt().reached(Milestone.CONNECTED);
         if (age
@@ -108,7 +128,7 @@ public final class Preflight {
           exchange.expire();
         }
       }
-      return new Probe(exchange, client.sessionIssued());
+      return new Probe(exchange, tickets.issued() > 0);
     } catch (SSLException e) {
       throw new PreflightException(e.getMessage(), e);
     } catch (ChannelException e) {
@@ -158,6 +178,12 @@ public final class Preflight {
                   + attempt.detail()
                   + "; try --path"
               : where + " did not answer with HTTP/1.1: " + attempt.failure().getMessage();
+      case WRONG_LENGTH ->
+          where
+              + " answers "
+              + plan.request().path()
+              + " with a body of another length than --expect-bytes says: "
+              + attempt.failure().getMessage();
       case TCP_RESET, CLOSED_EARLY ->
           where
               + " "
@@ -188,13 +214,11 @@ public final class Preflight {
           + " (alert "
           + alert
           + ")"
-          + (plan.tls().version().equals("1.3")
-              ? "; to measure TLS 1.2: --tls 1.2 with a classical group"
-              : "");
+          + (plan.tls().tls13() ? "; to measure TLS 1.2: --tls 1.2 with a classical group" : "");
     }
     List<NamedGroup> accepted = new ArrayList<>();
     for (NamedGroup group : NamedGroup.allOffered()) {
-      boolean possible = !group.needsTls13() || plan.tls().version().equals("1.3");
+      boolean possible = !group.needsTls13() || plan.tls().tls13();
       if (possible && !plan.tls().groups().contains(group)) {
         ServerTrust.Probe trust = new ServerTrust.Probe(verifier());
         Attempt single = probe(address, List.of(group), trust).exchange.attempt();
@@ -264,6 +288,7 @@ public final class Preflight {
         plan.request().handshakeOnly() ? null : probe.sessionKept,
         attempt.detail(),
         attempt.bodyBytes(),
+        probe.exchange.software(),
         attempt.handshakeBytesOut(),
         attempt.handshakeBytesIn(),
         attempt.bytesOut(),

@@ -22,6 +22,9 @@ final class ResponseReader {
   private static final byte[] CONTENT_LENGTH = ascii("content-length");
   private static final byte[] TRANSFER_ENCODING = ascii("transfer-encoding");
   private static final byte[] CHUNKED = ascii("chunked");
+  private static final byte[] SERVER = ascii("server");
+  private static final byte[] CONNECTION = ascii("connection");
+  private static final byte[] CLOSE = ascii("close");
   private static final int NO_LENGTH = -1;
 
   private enum State {
@@ -37,6 +40,9 @@ final class ResponseReader {
     FAILED
   }
 
+  private final boolean keepSoftware;
+  private String software;
+
   private State state = State.STATUS_LINE;
   private byte[] line = new byte[FIRST_LINE_BYTES];
   private int lineBytes;
@@ -45,9 +51,18 @@ final class ResponseReader {
   private long length = NO_LENGTH;
   private boolean chunked;
   private boolean encoded;
+  private boolean persistent;
   private long left;
   private long bodyBytes;
   private String failure;
+
+  /**
+   * @param keepSoftware whether to keep what the server says it is; in a run it is the same every
+   *     time
+   */
+  ResponseReader(boolean keepSoftware) {
+    this.keepSoftware = keepSoftware;
+  }
 
   /** Forgets everything, for the next response. */
   void reset() {
@@ -64,6 +79,7 @@ final class ResponseReader {
     length = NO_LENGTH;
     chunked = false;
     encoded = false;
+    persistent = true;
   }
 
   /** Returns the status code, of an interim response too; {@link Attempt#NONE} before it. */
@@ -79,6 +95,19 @@ final class ResponseReader {
   /** Returns whether the whole response was read. */
   boolean complete() {
     return state == State.COMPLETE;
+  }
+
+  /** Returns whether the connection stays open after this response (RFC 9112, section 9.3). */
+  boolean persistent() {
+    return persistent;
+  }
+
+  /**
+   * Returns the value of the Server header (RFC 9110, section 10.2.4), printable; null if there was
+   * none, or it is not kept.
+   */
+  String software() {
+    return software;
   }
 
   /** Returns why this is no HTTP response; null if nothing is wrong so far. */
@@ -181,6 +210,7 @@ final class ResponseReader {
       }
       status = 10 * status + line[i] - '0';
     }
+    persistent = line[VERSION.length] != '0';
     state = State.HEADER;
   }
 
@@ -200,6 +230,11 @@ final class ResponseReader {
     } else if (isName(TRANSFER_ENCODING, colon)) {
       encoded = true;
       chunked = endsWith(CHUNKED);
+    } else if (isName(CONNECTION, colon)) {
+      persistent &= !endsWith(CLOSE);
+    } else if (keepSoftware && isName(SERVER, colon)) {
+      String value = printable();
+      software = value.substring(Math.min(value.length(), colon + 1)).strip();
     }
   }
 
@@ -238,6 +273,7 @@ final class ResponseReader {
     } else if (chunked) {
       beginChunk();
     } else if (encoded || length == NO_LENGTH) {
+      persistent = false;
       state = State.BODY_UNTIL_CLOSE;
     } else {
       left = length;

@@ -29,6 +29,7 @@ import javax.net.ssl.SSLException;
  *     connection was closed too early to tell
  * @param httpStatus of the response; -1 without a request
  * @param bodyBytes of the response
+ * @param software what the response's Server header says; null without one
  * @param handshakeBytesOut ClientHello to Finished
  * @param handshakeBytesIn until the handshake was complete
  * @param bytesOut the whole connection
@@ -51,6 +52,7 @@ public record ServerFacts(
     Boolean ticketsIssued,
     int httpStatus,
     long bodyBytes,
+    String software,
     long handshakeBytesOut,
     long handshakeBytesIn,
     long bytesOut,

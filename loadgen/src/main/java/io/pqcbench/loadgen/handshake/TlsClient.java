@@ -16,20 +16,24 @@ import javax.net.ssl.SSLException;
  * What all connections of a run have in common: what they offer, what they expect, what they ask
  * for. A lane's own connections are made by a {@link Connector}. Thread-safe.
  *
- * <p>No session is offered and no ticket is kept, so every handshake is a full one.
+ * <p>A connector without {@link Tickets} offers no session and keeps none, so every handshake is a
+ * full one.
  */
 public final class TlsClient implements AutoCloseable {
 
   private final NanoClock clock;
   private final Expectation expected;
-  private final boolean watchClient;
+  private final boolean describes;
   private final ServerTrust trust;
   private final TlsContext context;
+  private final LoadPlan plan;
+  private final List<NamedGroup> groups;
 
   /** The request on the wire; null for none. */
   private final byte[] request;
 
   private final boolean orderlyClose;
+  private final long expectBytes;
 
   /**
    * Makes the client that a run uses, from what the preflight found.
@@ -45,8 +49,7 @@ public final class TlsClient implements AutoCloseable {
         plan.tls().groups(),
         facts.trust(plan),
         facts.expectation(plan.tls()),
-        /* keepSessions= */ false,
-        /* watchClient= */ false,
+        /* describes= */ false,
         clock);
   }
 
@@ -55,16 +58,18 @@ public final class TlsClient implements AutoCloseable {
       List<NamedGroup> groups,
       ServerTrust trust,
       Expectation expected,
-      boolean keepSessions,
-      boolean watchClient,
+      boolean describes,
       NanoClock clock)
       throws SSLException {
     this.clock = clock;
     this.expected = expected;
-    this.watchClient = watchClient;
+    this.describes = describes;
+    this.plan = plan;
+    this.groups = List.copyOf(groups);
     this.trust = trust;
-    this.context = new TlsContext(plan.tls(), groups, trust, keepSessions);
+    this.context = new TlsContext(plan.tls(), groups, trust, null);
     this.request = plan.request().handshakeOnly() ? null : encode(plan);
+    this.expectBytes = plan.request().expectBytes();
     this.orderlyClose = plan.limits().close() == LoadPlan.Close.FIN;
   }
 
@@ -109,7 +114,7 @@ public final class TlsClient implements AutoCloseable {
       head.append("Accept: */*\r\n");
     }
     headers.forEach(header -> head.append(header).append("\r\n"));
-    if (!has(headers, "connection")) {
+    if (!has(headers, "connection") && !plan.sessions().pooled()) {
       head.append("Connection: close\r\n");
     }
     return head.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1);
@@ -121,7 +126,7 @@ public final class TlsClient implements AutoCloseable {
   }
 
   /**
-   * Returns a maker of connections for one thread.
+   * Returns a maker of connections for one thread, none of which resumes a session.
    *
    * @param loop that thread's
    * @param owner who is told how each attempt ended
@@ -129,7 +134,50 @@ public final class TlsClient implements AutoCloseable {
    */
   public Connector connector(IoEventLoop loop, Exchange.Owner owner) {
     return new Connector(
-        context, trust, expected, request, orderlyClose, watchClient, clock, loop, owner);
+        context,
+        false,
+        trust,
+        expected,
+        request,
+        expectBytes,
+        orderlyClose,
+        describes,
+        null,
+        index -> false,
+        describes ? LoadPlan.Sessions.FRESH : plan.sessions(),
+        clock,
+        loop,
+        owner);
+  }
+
+  /**
+   * Returns a maker of connections for one thread, which keeps the sessions that the server issues.
+   *
+   * @param loop that thread's
+   * @param owner who is told how each attempt ended
+   * @param tickets that thread's; outlives the maker
+   * @param offers whether connections offer them, as the plan says; else each is a full handshake
+   * @return to be closed before this client
+   * @throws SSLException when the TLS stack refuses the offer
+   */
+  public Connector connector(
+      IoEventLoop loop, Exchange.Owner owner, Tickets tickets, boolean offers) throws SSLException {
+    return new Connector(
+        // Its own, because the stack tells a context of new sessions and not who was issued them.
+        new TlsContext(plan.tls(), groups, trust, tickets),
+        true,
+        trust,
+        expected,
+        request,
+        expectBytes,
+        orderlyClose,
+        describes,
+        tickets,
+        offers ? plan.sessions()::resumes : index -> false,
+        describes ? LoadPlan.Sessions.FRESH : plan.sessions(),
+        clock,
+        loop,
+        owner);
   }
 
   /**
@@ -138,11 +186,6 @@ public final class TlsClient implements AutoCloseable {
    */
   public static boolean isOutOfDescriptors(ChannelException cause) {
     return Failures.ofSocket(cause) == Outcome.NO_FD;
-  }
-
-  /** Returns whether the server has issued a session that could be resumed, if any are kept. */
-  boolean sessionIssued() {
-    return context.sessionIssued();
   }
 
   @Override

@@ -2,8 +2,6 @@ package io.pqcbench.loadgen.handshake;
 
 import io.netty.internal.tcnative.SSL;
 import io.netty.internal.tcnative.SSLContext;
-import io.netty.internal.tcnative.SSLSession;
-import io.netty.internal.tcnative.SSLSessionCache;
 import io.netty.util.NetUtil;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
@@ -36,27 +34,25 @@ final class TlsContext implements AutoCloseable {
   private final long context;
   private final String serverName;
   private final boolean tls12;
-  private final Sessions sessions;
 
   /** Null for none. */
   private final Identity identity;
 
   /**
-   * @param keepSessions whether to remember the session that the server issued last and to offer it
-   *     the next time; without it no session is ever offered
+   * @param tickets gets the sessions that the server issues; null to keep none
    * @throws SSLException when the TLS stack refuses the offer, or a certificate file cannot be read
    */
-  TlsContext(
-      LoadPlan.TlsOffer offer, List<NamedGroup> groups, ServerTrust trust, boolean keepSessions)
+  TlsContext(LoadPlan.TlsOffer offer, List<NamedGroup> groups, ServerTrust trust, Tickets tickets)
       throws SSLException {
     TlsClient.requireNative();
     this.serverName = offer.sni() == null || isAddress(offer.sni()) ? null : offer.sni();
-    this.tls12 = offer.version().equals("1.2");
-    this.sessions = keepSessions ? new Sessions() : null;
+    this.tls12 = offer.tls12();
     try {
       context =
           SSLContext.make(
-              tls12 ? SSL.SSL_PROTOCOL_TLSV1_2 : SSL.SSL_PROTOCOL_TLSV1_3, SSL.SSL_MODE_CLIENT);
+              (offer.tls12() ? SSL.SSL_PROTOCOL_TLSV1_2 : 0)
+                  | (offer.tls13() ? SSL.SSL_PROTOCOL_TLSV1_3 : 0),
+              SSL.SSL_MODE_CLIENT);
     } catch (Exception e) {
       throw new SSLException("no TLS context can be made: tls=" + offer.version(), e);
     }
@@ -81,11 +77,11 @@ final class TlsContext implements AutoCloseable {
       }
       SSLContext.setSessionCacheMode(
           context,
-          keepSessions
+          tickets != null
               ? SSL.SSL_SESS_CACHE_CLIENT | SSL.SSL_SESS_CACHE_NO_INTERNAL_STORE
               : SSL.SSL_SESS_CACHE_OFF);
-      if (keepSessions) {
-        SSLContext.setSSLSessionCache(context, sessions);
+      if (tickets != null) {
+        SSLContext.setSSLSessionCache(context, tickets);
       }
       identity = offer.cert() == null ? null : Identity.read(offer.cert(), offer.key());
     } catch (SSLException e) {
@@ -166,9 +162,6 @@ final class TlsContext implements AutoCloseable {
       SSL.freeSSL(ssl);
       throw new IllegalStateException("BoringSSL refuses what it has accepted before", e);
     }
-    if (sessions != null) {
-      sessions.offer(ssl);
-    }
     return ssl;
   }
 
@@ -177,51 +170,11 @@ final class TlsContext implements AutoCloseable {
     return SSL.bioNewByteBuffer(ssl, BIO_BYTES);
   }
 
-  /** Returns whether the server has issued a session that could be resumed. */
-  boolean sessionIssued() {
-    return sessions != null && sessions.last != 0;
-  }
-
   @Override
   public void close() {
-    if (sessions != null) {
-      sessions.forget();
-    }
     if (identity != null) {
       identity.free();
     }
     SSLContext.free(context);
-  }
-
-  /** The session that was issued last. Used by one connection at a time. */
-  private static final class Sessions implements SSLSessionCache {
-    private long last;
-
-    @Override
-    public boolean sessionCreated(long ssl, long session) {
-      forget();
-      SSLSession.upRef(session);
-      last = session;
-      return false;
-    }
-
-    @Override
-    public long getSession(long ssl, byte[] id) {
-      // Asked of servers only.
-      return 0;
-    }
-
-    void offer(long ssl) {
-      if (last != 0) {
-        SSL.setSession(ssl, last);
-      }
-    }
-
-    void forget() {
-      if (last != 0) {
-        SSLSession.free(last);
-        last = 0;
-      }
-    }
   }
 }

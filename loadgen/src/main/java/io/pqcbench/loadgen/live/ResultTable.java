@@ -36,6 +36,13 @@ public final class ResultTable {
     for (Phase phase : Phase.ALL) {
       row(text, phase, summary.phases().get(phase.label()));
     }
+    summary
+        .kinds()
+        .forEach(
+            (kind, values) -> {
+              text.append(kind).append(" alone: ").append(outcomes(values.outcomes())).append('\n');
+              values.phases().forEach((label, phase) -> row(text, Phase.of(label), phase));
+            });
     if (summary.phases().values().stream().anyMatch(phase -> !phase.doubts().isEmpty())) {
       text.append(
           "?  moves by more than its own interval when the disturbed samples are left out\n");
@@ -47,7 +54,7 @@ public final class ResultTable {
         "%d planned in %.1f s measured, %s",
         summary.plannedMeasured(),
         summary.measuredSeconds(),
-        outcomes(summary));
+        outcomes(summary.outcomes()));
     line(
         text,
         "rate",
@@ -63,6 +70,14 @@ public final class ResultTable {
         mean(summary.bytesInPerHandshake()),
         mean(summary.bytesOutPerConnection()),
         mean(summary.bytesInPerConnection()));
+    if (summary.bodyBytesPerSecond() > 0) {
+      line(
+          text,
+          "payload",
+          "%s bytes a response, %s",
+          mean(summary.bodyBytesPerResponse()),
+          throughput(summary.bodyBytesPerSecond()));
+    }
     line(
         text,
         "client",
@@ -72,6 +87,29 @@ public final class ResultTable {
         polling(summary),
         mean(summary.allocatedBytesPerHandshake()),
         summary.collections());
+    Summary.PoolSummary pool = summary.pool();
+    if (pool != null) {
+      line(
+          text,
+          "pool",
+          "%d connections kept, %d opened, %d failed, %d closed by the server while idle, %d"
+              + " requests sent again; %d arrivals waited for a free one, with the warm-up",
+          pool.connections(),
+          pool.opened(),
+          pool.failed(),
+          pool.closedByServer(),
+          pool.repeated(),
+          pool.waited());
+    }
+    if (summary.sessions() != null) {
+      line(
+          text,
+          "sessions",
+          "%d tickets issued, %d offered, with the %d priming handshakes and the warm-up",
+          summary.sessions().issued(),
+          summary.sessions().offered(),
+          summary.sessions().primingHandshakes());
+    }
     machine(text, summary.machine());
     tail(text, summary.tail());
     if (summary.serverClock() != null) {
@@ -220,9 +258,9 @@ public final class ResultTable {
         : "";
   }
 
-  private static String outcomes(Summary summary) {
+  private static String outcomes(Map<Outcome, Long> outcomes) {
     StringBuilder text = new StringBuilder();
-    for (Map.Entry<Outcome, Long> outcome : summary.outcomes().entrySet()) {
+    for (Map.Entry<Outcome, Long> outcome : outcomes.entrySet()) {
       text.append(text.isEmpty() ? "" : ", ")
           .append(outcome.getValue())
           .append(' ')
@@ -233,6 +271,18 @@ public final class ResultTable {
 
   private static String mean(double value) {
     return Double.isNaN(value) ? "-" : String.format(Locale.ROOT, "%.1f", value);
+  }
+
+  /** With the unit in which it has one to three digits before the point. */
+  private static String throughput(double bytesPerSecond) {
+    String[] units = {"B/s", "kB/s", "MB/s", "GB/s"};
+    int unit = 0;
+    double value = bytesPerSecond;
+    while (value >= 1000 && unit < units.length - 1) {
+      value /= 1000;
+      unit++;
+    }
+    return String.format(Locale.ROOT, "%.1f %s", value, units[unit]);
   }
 
   private static String number(double percentile) {

@@ -141,6 +141,11 @@ public record HostFacts(
     return matcher.find() ? matcher.group(1).strip() : null;
   }
 
+  /** Returns how many sockets are in TIME_WAIT now; -1 if the kernel does not say. */
+  public static long timeWaitSockets() {
+    return NetCounters.parse(null, null, text(Path.of("/proc/self/net/sockstat")), null).timeWait();
+  }
+
   /**
    * Returns the machine's memory from /proc/meminfo, which counts in units of 1024 bytes; -1 if it
    * is not there.

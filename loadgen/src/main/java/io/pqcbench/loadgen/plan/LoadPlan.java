@@ -3,18 +3,126 @@ package io.pqcbench.loadgen.plan;
 import io.pqcbench.loadgen.schedule.ArrivalSchedule;
 import java.net.InetAddress;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
  * What exactly one run will do: immutable, validated, and written to the bundle as it is.
  *
  * @param target where the load goes
+ * @param others more of them; arrivals take all in turn
  * @param pace how many arrivals and when
  * @param tls what the client offers and what it accepts
+ * @param sessions whether connections resume sessions
  * @param request what is sent over the secured connection
  * @param limits how the client spends its machine
  */
-public record LoadPlan(Target target, Pace pace, TlsOffer tls, Request request, Limits limits) {
+public record LoadPlan(
+    Target target,
+    List<Target> others,
+    Pace pace,
+    TlsOffer tls,
+    Sessions sessions,
+    Request request,
+    Limits limits) {
+
+  /**
+   * What an arrival does: opens a connection with a full handshake, or by resuming a session, or
+   * sends its request over one that is open already. Which of them is checked on every connection.
+   *
+   * @param resumedShare of the connections, evenly spread, from 0 (no session is ever offered) to
+   *     1; the others make full handshakes
+   * @param connections that are kept open for requests; 0 to open one for each arrival
+   * @param requestsPerConnection after which a kept connection is replaced; 0 for as many as the
+   *     server allows
+   */
+  public record Sessions(double resumedShare, int connections, int requestsPerConnection) {
+
+    /** Full handshakes only. */
+    public static final Sessions FRESH = new Sessions(0, 0, 0);
+
+    public Sessions {
+      if (!(resumedShare >= 0 && resumedShare <= 1)) {
+        throw new IllegalArgumentException(
+            "--resume-ratio must be from 0 to 1: resumeRatio=" + resumedShare);
+      }
+      if (connections < 0 || requestsPerConnection < 0) {
+        throw new IllegalArgumentException(
+            "--connections and --requests-per-connection must not be negative: connections="
+                + connections
+                + " requestsPerConnection="
+                + requestsPerConnection);
+      }
+    }
+
+    /** Returns whether arrivals are requests over connections that are kept open. */
+    public boolean pooled() {
+      return connections > 0;
+    }
+
+    /** Returns whether any connection resumes a session. */
+    public boolean resume() {
+      return resumedShare > 0;
+    }
+
+    /** Returns whether there are connections of both kinds. */
+    public boolean mixed() {
+      return resumedShare > 0 && resumedShare < 1;
+    }
+
+    /**
+     * Returns whether an arrival is to resume a session: of the first n, n times the share, rounded
+     * down.
+     *
+     * @param index of the arrival, from 0
+     */
+    public boolean resumes(long index) {
+      return Math.floor((index + 1) * resumedShare) > Math.floor(index * resumedShare);
+    }
+  }
+
+  public LoadPlan {
+    others = List.copyOf(others);
+    if (!others.isEmpty() && (sessions.pooled() || sessions.resume())) {
+      throw new IllegalArgumentException(
+          "--session resumed and pooled take one target, several runs can go side by side: targets="
+              + (others.size() + 1));
+    }
+    if (sessions.pooled() && request.handshakeOnly()) {
+      throw new IllegalArgumentException(
+          "--session pooled is about requests, --handshake-only sends none: connections="
+              + sessions.connections());
+    }
+    if (sessions.pooled() && sessions.connections() < limits.lanes()) {
+      throw new IllegalArgumentException(
+          "--connections must be at least --lanes, each of which has its own: connections="
+              + sessions.connections()
+              + " lanes="
+              + limits.lanes());
+    }
+  }
+
+  /** Returns all targets, in the order in which arrivals take them in turn. */
+  public List<Target> targets() {
+    List<Target> all = new ArrayList<>(List.of(target));
+    all.addAll(others);
+    return all;
+  }
+
+  /**
+   * Returns the plan as it is for one of the targets alone. Its own name is sent to it, and its own
+   * path asked for, unless the plan names others.
+   */
+  public LoadPlan only(Target one) {
+    return new LoadPlan(
+        one,
+        List.of(),
+        pace,
+        target.host().equals(tls.sni()) ? tls.withSni(one.host()) : tls,
+        sessions,
+        request.path().equals(target.path()) ? request.withPath(one.path()) : request,
+        limits);
+  }
 
   /** How arrivals are spaced. */
   public enum Arrival {
@@ -86,7 +194,7 @@ public record LoadPlan(Target target, Pace pace, TlsOffer tls, Request request, 
    * What the client offers to the server, and what it accepts from it.
    *
    * @param groups offered, in order; not empty
-   * @param version "1.3" or "1.2"
+   * @param version "1.3", "1.2", or both, of which the server then takes one: "1.2,1.3"
    * @param expectGroup the group that every handshake must negotiate; null to take the preflight's
    * @param expectCipher the suite that every handshake must negotiate, by its IANA name; null to
    *     take the preflight's
@@ -125,7 +233,7 @@ public record LoadPlan(Target target, Pace pace, TlsOffer tls, Request request, 
                 + " groups="
                 + groups);
       }
-      if (version.equals("1.2")) {
+      if (!version.contains("1.3")) {
         groups.stream()
             .filter(NamedGroup::needsTls13)
             .findFirst()
@@ -138,6 +246,21 @@ public record LoadPlan(Target target, Pace pace, TlsOffer tls, Request request, 
                 });
       }
     }
+
+    /** Returns whether TLS 1.2 is offered. */
+    public boolean tls12() {
+      return version.contains("1.2");
+    }
+
+    /** Returns whether TLS 1.3 is offered. */
+    public boolean tls13() {
+      return version.contains("1.3");
+    }
+
+    TlsOffer withSni(String name) {
+      return new TlsOffer(
+          groups, version, expectGroup, expectCipher, name, alpn, trust, cacert, cert, key);
+    }
   }
 
   /**
@@ -146,8 +269,14 @@ public record LoadPlan(Target target, Pace pace, TlsOffer tls, Request request, 
    * @param handshakeOnly whether to close after the handshake without a request
    * @param path with a leading slash
    * @param headers as {@code Name: value}; may replace Host and User-Agent
+   * @param expectBytes length that the response's body must have; {@link #ANY_LENGTH} for any
    */
-  public record Request(boolean handshakeOnly, String path, List<String> headers) {
+  public record Request(
+      boolean handshakeOnly, String path, List<String> headers, long expectBytes) {
+
+    /** Accepts bodies of every length. */
+    public static final long ANY_LENGTH = -1;
+
     public Request {
       headers = List.copyOf(headers);
       if (!path.startsWith("/") || path.chars().anyMatch(c -> c <= ' ' || c >= 127)) {
@@ -162,6 +291,10 @@ public record LoadPlan(Target target, Pace pace, TlsOffer tls, Request request, 
           throw new IllegalArgumentException("-H must be 'Name: value': header='" + header + "'");
         }
       }
+    }
+
+    Request withPath(String other) {
+      return new Request(handshakeOnly, other, headers, expectBytes);
     }
   }
 

@@ -13,6 +13,11 @@ public final class Quantity {
   private static final Pattern NUMBER_AND_UNIT =
       Pattern.compile("([0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)\\s*(.*)", Pattern.CASE_INSENSITIVE);
 
+  /** One after the other, e.g. 1h30m. */
+  private static final Pattern PART = Pattern.compile("[0-9]+(?:h|ms|min|m|us|s)");
+
+  private static final Pattern SEVERAL = Pattern.compile("(?:" + PART + "){2,}");
+
   /** A year: longer runs are mistakes, and nanoseconds of a long end at 292 years. */
   private static final double MAX_SECONDS = 366 * 86_400.0;
 
@@ -49,11 +54,14 @@ public final class Quantity {
   /**
    * Parses a duration.
    *
-   * @param text a number with {@code us}, {@code ms}, {@code s}, {@code m} or {@code h}; seconds
-   *     without a unit
+   * @param text a number with {@code us}, {@code ms}, {@code s}, {@code m} or {@code h}, or
+   *     several, as {@code 5m30s}; seconds without a unit
    * @return nanoseconds; 0 or positive
    */
   public static long nanos(String text) {
+    if (SEVERAL.matcher(text.strip()).matches()) {
+      return PART.matcher(text).results().mapToLong(part -> nanos(part.group())).sum();
+    }
     Matcher matcher = NUMBER_AND_UNIT.matcher(text.strip());
     if (matcher.matches()) {
       double seconds =

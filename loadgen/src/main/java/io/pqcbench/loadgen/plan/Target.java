@@ -2,6 +2,8 @@ package io.pqcbench.loadgen.plan;
 
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Where the load goes.
@@ -9,10 +11,16 @@ import java.net.URISyntaxException;
  * @param host a name, or an address without brackets; not empty
  * @param port from 1 to 65535
  * @param path the request path with its query, beginning with a slash
+ * @param connectHost where the connection really goes; names, certificate check and Host header
+ *     stay those of {@code host}
+ * @param connectPort from 1 to 65535
  */
-public record Target(String host, int port, String path) {
+public record Target(String host, int port, String path, String connectHost, int connectPort) {
 
   private static final int HTTPS_PORT = 443;
+
+  private static final Pattern CONNECT_TO =
+      Pattern.compile("(\\[[^\\]]+]|[^:]*):([0-9]{0,5}):(\\[[^\\]]+]|[^:]*):([0-9]{0,5})");
 
   public Target {
     if (host.isEmpty()) {
@@ -22,6 +30,46 @@ public record Target(String host, int port, String path) {
     if (port < 1 || port > 65_535) {
       throw new IllegalArgumentException("target port must be from 1 to 65535: port=" + port);
     }
+  }
+
+  /** A target that is connected to under its own name. */
+  public Target(String host, int port, String path) {
+    this(host, port, path, host, port);
+  }
+
+  /**
+   * Returns this target with the connection redirected, if the rule is for it.
+   *
+   * @param rule as curl's --connect-to has it: {@code HOST1:PORT1:HOST2:PORT2}, addresses of IPv6
+   *     in brackets; an empty first half is for every target, an empty part of the second changes
+   *     nothing
+   * @throws IllegalArgumentException if it has another form
+   */
+  public Target connectTo(String rule) {
+    Matcher matcher = CONNECT_TO.matcher(rule);
+    if (!matcher.matches()) {
+      throw new IllegalArgumentException(
+          "--connect-to must be HOST1:PORT1:HOST2:PORT2, parts may be empty: connectTo='"
+              + rule
+              + "'");
+    }
+    String fromHost = unbracketed(matcher.group(1));
+    String fromPort = matcher.group(2);
+    if ((!fromHost.isEmpty() && !fromHost.equalsIgnoreCase(host))
+        || (!fromPort.isEmpty() && Integer.parseInt(fromPort) != port)) {
+      return this;
+    }
+    String toHost = unbracketed(matcher.group(3));
+    int toPort = matcher.group(4).isEmpty() ? port : Integer.parseInt(matcher.group(4));
+    if (toPort < 1 || toPort > 65_535) {
+      throw new IllegalArgumentException(
+          "--connect-to has a port that is none: port=" + toPort + " connectTo='" + rule + "'");
+    }
+    return new Target(host, port, path, toHost.isEmpty() ? host : toHost, toPort);
+  }
+
+  private static String unbracketed(String name) {
+    return name.startsWith("[") ? name.substring(1, name.length() - 1) : name;
   }
 
   /**

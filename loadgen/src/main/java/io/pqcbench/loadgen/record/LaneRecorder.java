@@ -4,6 +4,7 @@ import io.pqcbench.loadgen.handshake.Attempt;
 import io.pqcbench.loadgen.handshake.Milestone;
 import io.pqcbench.loadgen.handshake.Outcome;
 import io.pqcbench.loadgen.handshake.Phase;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
@@ -21,6 +22,9 @@ public final class LaneRecorder {
   /** Histograms have this many significant digits: 222 KB each, and buckets of 0.5 us at 1 ms. */
   public static final int SIGNIFICANT_DIGITS = 3;
 
+  private static final List<Phase> SET_UP =
+      List.of(Phase.CONNECT, Phase.HANDSHAKE, Phase.HELLO, Phase.FLIGHT, Phase.FINISH);
+
   private final int lane;
   private final long start;
   private final long measuredFrom;
@@ -31,6 +35,11 @@ public final class LaneRecorder {
   private final Queue<SampleBlock> filled = new ConcurrentLinkedQueue<>();
   private final Queue<SampleBlock> empty = new ConcurrentLinkedQueue<>();
   private SampleBlock current;
+
+  /** Connections of a pool that were opened; made when the first one is. */
+  private final Queue<SampleBlock> setUps = new ConcurrentLinkedQueue<>();
+
+  private SampleBlock currentSetUps;
 
   /** Starts by slot of the {@link Timeline}; published by {@link #started}. */
   private final int[] startedIn;
@@ -97,12 +106,38 @@ public final class LaneRecorder {
     }
   }
 
+  /**
+   * Keeps the opening of a connection that is kept for requests. It is no arrival, so it enters the
+   * histograms of TCP and TLS and no others.
+   */
+  public void recordSetUp(Attempt attempt) {
+    if (attempt.outcome() == Outcome.SUCCESS) {
+      SingleWriterRecorder[] recorders =
+          attempt.at(Milestone.PLANNED) < measuredFrom ? warmup : measured;
+      for (Phase phase : SET_UP) {
+        recorders[phase.ordinal()].recordValue(Math.min(highest, attempt.nanos(phase)));
+      }
+    }
+    if (currentSetUps == null) {
+      SampleBlock recycled = empty.poll();
+      currentSetUps = recycled == null ? new SampleBlock(lane) : recycled;
+    }
+    currentSetUps.add(attempt);
+    if (currentSetUps.isFull()) {
+      handOver();
+    }
+  }
+
   /** Gives the samples so far to the writer. Called by the lane a few times a second. */
   public void handOver() {
     if (current.rows() > 0) {
       filled.add(current);
       SampleBlock recycled = empty.poll();
       current = recycled == null ? new SampleBlock(lane) : recycled;
+    }
+    if (currentSetUps != null && currentSetUps.rows() > 0) {
+      setUps.add(currentSetUps);
+      currentSetUps = null;
     }
   }
 
@@ -112,6 +147,11 @@ public final class LaneRecorder {
    */
   public SampleBlock poll() {
     return filled.poll();
+  }
+
+  /** Returns openings of connections that were handed over; null if there are none. */
+  public SampleBlock pollSetUps() {
+    return setUps.poll();
   }
 
   /** Takes back a block that the writer is done with. */

@@ -1,5 +1,6 @@
 package io.pqcbench.loadgen.record;
 
+import io.pqcbench.loadgen.handshake.Attempt;
 import io.pqcbench.loadgen.handshake.Milestone;
 import io.pqcbench.loadgen.handshake.Outcome;
 import io.pqcbench.loadgen.handshake.Phase;
@@ -30,8 +31,16 @@ public final class RunRecord {
   private final Map<ErrorKey, ErrorCount> errors = new TreeMap<>();
   private final Timeline timeline;
   private long retransmitting;
+  private long setUps;
+  private long failedSetUps;
+  private final long[] setUpFailures = new long[Outcome.values().length];
   private final Histogram body;
   private final ByteTotals bytes = new ByteTotals();
+
+  private final Kinds kinds;
+
+  /** By kind; empty unless there are several. */
+  private final List<Part> parts = new ArrayList<>();
 
   /** Which failures are counted together. */
   public record ErrorKey(Outcome outcome, String diedIn, int detail)
@@ -59,6 +68,7 @@ public final class RunRecord {
     private long handshakeIn;
     private long out;
     private long in;
+    private long body;
 
     private static double mean(long sum, long count) {
       return count == 0 ? Double.NaN : (double) sum / count;
@@ -83,6 +93,16 @@ public final class RunRecord {
     public double in() {
       return mean(in, attempts);
     }
+
+    /** Returns the mean bytes of a response's body; NaN without a success. */
+    public double body() {
+      return mean(body, attempts);
+    }
+
+    /** Returns the bytes of all responses' bodies. */
+    public long bodies() {
+      return body;
+    }
   }
 
   /**
@@ -90,8 +110,11 @@ public final class RunRecord {
    * @param measuredFrom end of the warm-up, on the run's clock
    * @param highest the largest value that the histograms tell apart, in nanoseconds
    * @param lanes what the lanes record
+   * @param kinds which attempts are tabulated apart
    */
-  public RunRecord(long start, long measuredFrom, long highest, List<LaneRecorder> lanes) {
+  public RunRecord(
+      long start, long measuredFrom, long highest, List<LaneRecorder> lanes, Kinds kinds) {
+    this.kinds = kinds;
     this.start = start;
     this.measuredFrom = measuredFrom;
     this.highest = highest;
@@ -105,6 +128,48 @@ public final class RunRecord {
       totals.put(phase, newHistogram(phase.label()));
       interval.put(phase, newHistogram(phase.label()));
       warmupInterval.put(phase, newHistogram("warmup-" + phase.label()));
+    }
+    if (kinds.several()) {
+      kinds.names().forEach(name -> parts.add(new Part(name)));
+    }
+  }
+
+  /** What is recorded of one kind of attempts, measured ones only. */
+  public final class Part {
+    private final String name;
+    private final long[] outcomes = new long[Outcome.values().length];
+    private final Map<Phase, Histogram> totals = new EnumMap<>(Phase.class);
+
+    private Part(String name) {
+      this.name = name;
+      Phase.ALL.forEach(phase -> totals.put(phase, newHistogram(phase.label())));
+    }
+
+    private void add(SampleBlock block, int row, Outcome outcome) {
+      outcomes[outcome.ordinal()]++;
+      if (outcome == Outcome.SUCCESS) {
+        for (Phase phase : Phase.ALL) {
+          long nanos = block.nanos(row, phase);
+          if (nanos != Attempt.UNSET) {
+            totals.get(phase).recordValue(Math.min(highest, nanos));
+          }
+        }
+      }
+    }
+
+    /** Returns the name of the kind. */
+    public String name() {
+      return name;
+    }
+
+    /** Returns how many attempts ended in this way. */
+    public long count(Outcome outcome) {
+      return outcomes[outcome.ordinal()];
+    }
+
+    /** Returns the values of a phase, in nanoseconds. */
+    public Histogram total(Phase phase) {
+      return totals.get(phase);
     }
   }
 
@@ -141,6 +206,9 @@ public final class RunRecord {
       boolean measured = planned >= measuredFrom;
       Outcome outcome = block.outcome(row);
       (measured ? outcomes : warmupOutcomes)[outcome.ordinal()]++;
+      if (measured && !parts.isEmpty()) {
+        parts.get(kinds.of(block, row)).add(block, row, outcome);
+      }
       if (outcome == Outcome.SUCCESS) {
         timeline.done(block.at(row, Milestone.DONE) - start);
         if (measured) {
@@ -153,11 +221,41 @@ public final class RunRecord {
           bytes.handshakeIn += block.handshakeBytesIn(row);
           bytes.out += block.bytesOut(row);
           bytes.in += block.bytesIn(row);
+          bytes.body += block.bodyBytes(row);
         }
       } else {
         count(block, row, outcome, planned - start);
       }
     }
+  }
+
+  /** Adds openings of connections that are kept for requests. */
+  public void addSetUps(SampleBlock block) {
+    for (int row = 0; row < block.rows(); row++) {
+      Outcome outcome = block.outcome(row);
+      if (outcome == Outcome.SUCCESS) {
+        setUps++;
+      } else {
+        failedSetUps++;
+        setUpFailures[outcome.ordinal()]++;
+        count(block, row, outcome, block.at(row, Milestone.PLANNED) - start);
+      }
+    }
+  }
+
+  /** Returns how many connections were opened to be kept for requests. */
+  public long setUps() {
+    return setUps;
+  }
+
+  /** Returns how many of them could not be opened; they are among the {@link #errors}. */
+  public long failedSetUps() {
+    return failedSetUps;
+  }
+
+  /** Returns how many of them had this outcome, with the warm-up. */
+  public long failedSetUps(Outcome outcome) {
+    return setUpFailures[outcome.ordinal()];
   }
 
   private void count(SampleBlock block, int row, Outcome outcome, long planned) {
@@ -201,6 +299,11 @@ public final class RunRecord {
    */
   public Histogram interval(Phase phase, boolean measured) {
     return (measured ? interval : warmupInterval).get(phase);
+  }
+
+  /** Returns what is recorded of each kind of attempts; empty unless there are several. */
+  public List<Part> parts() {
+    return parts;
   }
 
   /** Returns how many attempts ended in this way, without the warm-up. */

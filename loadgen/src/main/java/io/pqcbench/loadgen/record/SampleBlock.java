@@ -35,7 +35,8 @@ public final class SampleBlock {
   private static final int RTT = RECORDS_IN + 1;
   private static final int RETRANSMITS = RTT + 1;
   private static final int LOST = RETRANSMITS + 1;
-  private static final int COLUMNS = LOST + 1;
+  private static final int RESUMES = LOST + 1;
+  private static final int COLUMNS = RESUMES + 1;
 
   private final int lane;
   private final long[] cells = new long[ROWS * COLUMNS];
@@ -75,6 +76,7 @@ public final class SampleBlock {
     cells[row + RTT] = attempt.rttMicros();
     cells[row + RETRANSMITS] = attempt.retransmits();
     cells[row + LOST] = attempt.lost();
+    cells[row + RESUMES] = attempt.resumes() ? 1 : 0;
     failures[rows] = attempt.failure();
     rows++;
   }
@@ -195,6 +197,11 @@ public final class SampleBlock {
   /** Returns the segments that the kernel held for lost at the end. */
   public long lost(int row) {
     return cell(row, LOST);
+  }
+
+  /** Returns whether it was to resume a session. */
+  public boolean resumes(int row) {
+    return cell(row, RESUMES) != 0;
   }
 
   /** Returns what was thrown; null if nothing was. */

@@ -36,6 +36,8 @@ public record Evidence(
    * What does not change during a run, or is read at its two ends only.
    *
    * @param watched whether the machine was watched
+   * @param pooled whether arrivals wait for a free connection, so that lag is not the client's
+   *     alone
    * @param fewDescriptors whether the limit of attempts in flight comes from the limit of open
    *     files
    * @param clocksource of the kernel; null if unknown
@@ -45,6 +47,7 @@ public record Evidence(
    */
   public record Conditions(
       boolean watched,
+      boolean pooled,
       boolean fewDescriptors,
       String clocksource,
       double clockCostNanos,

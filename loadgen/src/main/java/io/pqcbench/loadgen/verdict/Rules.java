@@ -231,7 +231,11 @@ public final class Rules {
       boolean targetFull = trend();
       errors(targetFull);
       skipped();
-      perSecond();
+      if (evidence.conditions().pooled()) {
+        setUps();
+      } else {
+        perSecond();
+      }
       lag();
       lanes();
       processors();
@@ -267,8 +271,10 @@ public final class Rules {
    */
   private boolean clientHasRoom() {
     Histogram lag = record.total(Phase.LAG);
+    // In a pool an arrival also lags while all connections are in use, which is not our doing.
+    boolean lagIsOurs = lag.getTotalCount() > 0 && !evidence.conditions().pooled();
     boolean punctual =
-        lag.getTotalCount() > 0
+        lagIsOurs
             ? lag.getValueAtPercentile(99)
                 <= Math.max(LAG_MAX_NANOS, LAG_SHARE * median(Phase.RESPONSE))
             : machine.behind().max() <= LAG_MAX_NANOS;
@@ -340,9 +346,10 @@ public final class Rules {
             Outcome.WRONG_GROUP,
             Outcome.WRONG_CIPHER,
             Outcome.RESUMED,
+            Outcome.NOT_RESUMED,
             Outcome.HELLO_RETRY,
             Outcome.CERTIFICATE_CHANGED)) {
-      long count = record.measured(wrong);
+      long count = record.measured(wrong) + record.failedSetUps(wrong);
       if (count > 0) {
         add(
             name(wrong),
@@ -350,9 +357,14 @@ public final class Rules {
             Fault.SERVER,
             count + " handshakes: " + wrong.text(),
             "0",
-            wrong == Outcome.HELLO_RETRY
-                ? "offer a group that the server prefers, so that no extra round trip is measured"
-                : "make the server negotiate one thing only, or name what is expected");
+            switch (wrong) {
+              case HELLO_RETRY ->
+                  "offer a group that the server prefers, so that no extra round trip is measured";
+              case NOT_RESUMED ->
+                  "the server must accept every ticket that it issues, for as long as the run goes:"
+                      + " one ticket key on all its machines, no rotation meanwhile";
+              default -> "make the server negotiate one thing only, or name what is expected";
+            });
       }
     }
   }
@@ -371,6 +383,7 @@ public final class Rules {
             WRONG_GROUP,
             WRONG_CIPHER,
             RESUMED,
+            NOT_RESUMED,
             HELLO_RETRY,
             CERTIFICATE_CHANGED -> {
           // Judged by other rules.
@@ -448,6 +461,22 @@ public final class Rules {
           observed,
           percent(SKIPPED_LIMIT),
           "this client does not keep up with the rate: lower it, or give it more CPU");
+    }
+  }
+
+  private void setUps() {
+    long failed = record.failedSetUps();
+    if (failed > 0) {
+      add(
+          "pool-set-up",
+          SUSPECT,
+          Fault.SERVER,
+          failed
+              + " of "
+              + (failed + record.setUps())
+              + " connections of the pool could not be opened",
+          "0",
+          "arrivals waited for a connection meanwhile; see the errors");
     }
   }
 
@@ -591,7 +620,7 @@ public final class Rules {
 
   private void lag() {
     Histogram lag = record.total(Phase.LAG);
-    if (lag.getTotalCount() == 0) {
+    if (lag.getTotalCount() == 0 || evidence.conditions().pooled()) {
       return;
     }
     long handshake = record.total(Phase.HANDSHAKE).getValueAtPercentile(50);

@@ -10,7 +10,6 @@ import io.pqcbench.loadgen.record.RunRecord;
 import io.pqcbench.loadgen.record.SampleBlock;
 import io.pqcbench.loadgen.record.Samples;
 import io.pqcbench.loadgen.verdict.Attribution;
-import io.pqcbench.loadgen.verdict.Undisturbed;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -36,7 +35,7 @@ class BundleTest {
 
   private Bundle open(long warmupSeconds) throws IOException {
     Bundle bundle = Bundle.create(directory.resolve("run"), 50_000_000L);
-    bundle.open(0, warmupSeconds * SECOND, Instant.parse("2026-01-01T00:00:00Z"));
+    bundle.open(0, warmupSeconds * SECOND, Instant.parse("2026-01-01T00:00:00Z"), 1);
     return bundle;
   }
 
@@ -65,11 +64,11 @@ class BundleTest {
     assertThat(samples())
         .containsExactly(
             "index,planned_us,measured,outcome,detail,died_in,response_us,lag_us,service_us,connect_us,handshake_us,"
-                + "hello_us,flight_us,finish_us,ttfb_us,request_sent_us,handshake_bytes_out,handshake_bytes_in,"
+                + "hello_us,flight_us,finish_us,ttfb_us,ttlb_us,request_sent_us,handshake_bytes_out,handshake_bytes_in,"
                 + "bytes_out,bytes_in,body_bytes,group,cipher,local_port,lane,records_out,records_in,"
-                + "tcp_rtt_us,tcp_retransmits,tcp_lost",
-            "0,1500000.000,1,SUCCESS,200,,1001.234,1.234,1000.000,100.000,600.000,100.000,300.000,200.000,100.000,"
-                + "801.234,1462,1848,1578,2197,3,X25519MLKEM768,TLS_AES_256_GCM_SHA384,40000,0,0,0,,0,0");
+                + "tcp_rtt_us,tcp_retransmits,tcp_lost,session,target",
+            "0,1500000.000,1,SUCCESS,200,,1001.234,1.234,1000.000,100.000,600.000,100.000,300.000,200.000,100.000,200.000,"
+                + "801.234,1462,1848,1578,2197,3,X25519MLKEM768,TLS_AES_256_GCM_SHA384,40000,0,0,0,,0,0,f,0");
   }
 
   @Test
@@ -84,9 +83,9 @@ class BundleTest {
     }
     assertThat(samples().get(1))
         .isEqualTo(
-            "0,1.000,1,TLS_ALERT,handshake_failure,flight,,1.000,,1.000,,1.000,,,,,0,0,0,0,0,,,,0,0,0,,0,0");
+            "0,1.000,1,TLS_ALERT,handshake_failure,flight,,1.000,,1.000,,1.000,,,,,,0,0,0,0,0,,,,0,0,0,,0,0,f,0");
     assertThat(samples().get(2))
-        .isEqualTo("1,2.000,1,SKIPPED,,lag,,,,,,,,,,,0,0,0,0,0,,,,0,0,0,,0,0");
+        .isEqualTo("1,2.000,1,SKIPPED,,lag,,,,,,,,,,,,0,0,0,0,0,,,,0,0,0,,0,0,f,0");
     assertThat(directory.resolve("run/errors.csv"))
         .hasContent(
             """
@@ -203,9 +202,7 @@ class BundleTest {
   @Test
   void aPercentileWithoutTenSamplesBeyondItIsNull() {
     RunRecord record = new Samples(0).steady(500, 0, 1).record();
-    Summary.PhaseSummary response =
-        Summary.PhaseSummary.of(
-            record, Phase.RESPONSE, new Undisturbed(new Disturbances(), 60 * SECOND));
+    Summary.PhaseSummary response = Summary.PhaseSummary.of(record.total(Phase.RESPONSE), Map.of());
     assertThat(response.count()).isEqualTo(500);
     assertThat(response.p95()).isNotNull();
     assertThat(response.p99()).isNull();

@@ -89,7 +89,7 @@ class LoadgenTest {
         "--ciphers TLS_AES_128_GCM_SHA256 | cannot restrict the cipher suites of TLS 1.3",
         "--expect-cipher nosuch | unknown cipher suite",
         "--transport nio | rounds timers to a millisecond",
-        "--tls 1.1 | --tls must be 1.3 or 1.2",
+        "--tls 1.1 | --tls must be 1.3, 1.2 or 1.2,1.3",
         "--tls 1.2 --groups X25519MLKEM768 | TLS 1.3 only",
         "--insecure --verify | contradict",
         "-H nocolon | Name: value",

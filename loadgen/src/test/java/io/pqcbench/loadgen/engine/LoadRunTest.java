@@ -1,25 +1,31 @@
 package io.pqcbench.loadgen.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pqcbench.loadgen.bundle.Bundle;
 import io.pqcbench.loadgen.bundle.Summary;
 import io.pqcbench.loadgen.handshake.Facts;
 import io.pqcbench.loadgen.handshake.Outcome;
 import io.pqcbench.loadgen.handshake.Preflight;
+import io.pqcbench.loadgen.handshake.PreflightException;
 import io.pqcbench.loadgen.handshake.RudeServer;
 import io.pqcbench.loadgen.handshake.ServerFacts;
 import io.pqcbench.loadgen.live.Progress;
 import io.pqcbench.loadgen.monitor.Monitor;
 import io.pqcbench.loadgen.plan.LoadPlan;
+import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.plan.Plans;
+import io.pqcbench.loadgen.plan.Target;
 import io.pqcbench.loadgen.schedule.NanoClock;
 import io.pqcbench.loadgen.target.EmbeddedServer;
 import io.pqcbench.loadgen.target.ServerOptions;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -31,6 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class LoadRunTest {
 
@@ -51,6 +58,10 @@ class LoadRunTest {
   }
 
   private LoadRun prepare(LoadPlan plan, ServerFacts facts) throws Exception {
+    return prepare(plan, List.of(facts));
+  }
+
+  private LoadRun prepare(LoadPlan plan, List<ServerFacts> facts) throws Exception {
     Bundle bundle = Bundle.create(directory.resolve("bundle"), plan.limits().slowThresholdNanos());
     return new LoadRun(
         plan,
@@ -87,6 +98,9 @@ class LoadRunTest {
           .containsEntry(Outcome.SUCCESS, 75L);
       assertThat(summary.warmupOutcomes()).containsEntry(Outcome.SUCCESS, 25L);
       assertThat(summary.phases().get("response").count()).isEqualTo(75);
+      assertThat(summary.phases().get("ttlb").count()).isEqualTo(75);
+      assertThat(summary.bodyBytesPerResponse()).isEqualTo(3);
+      assertThat(summary.bodyBytesPerSecond()).isEqualTo(75 * 3 / 1.5);
       assertThat(summary.clientCpuIncludesPolling()).isEqualTo(waiting == LoadPlan.Wait.BUSY);
       // Also when the lanes end before the writer reads their counters.
       assertThat(summary.laneCpuMicrosPerHandshake()).isPositive();
@@ -221,12 +235,159 @@ class LoadRunTest {
   }
 
   @Test
+  void noLaneOutlivesARunThatCannotBePinned() throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults())) {
+      LoadPlan plan =
+          Plans.to(server.address().getPort())
+              .rate(100)
+              .duration(600)
+              .lanes(Runtime.getRuntime().availableProcessors() + 1)
+              .pinned()
+              .plan();
+      LoadRun run = prepare(plan, new Preflight(plan, NanoClock.SYSTEM).run());
+
+      assertThatThrownBy(run::run).isInstanceOf(IOException.class).hasMessageContaining("--pin");
+      assertThat(run.lanes()).hasSize(plan.limits().lanes());
+      assertThat(Thread.getAllStackTraces().keySet())
+          .extracting(Thread::getName)
+          .noneMatch(name -> name.startsWith("lane-"));
+    }
+  }
+
+  @Test
   void theSameSeedPlansTheSameInstantsInEveryRun() throws Exception {
     try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults())) {
       LoadPlan plan = Plans.to(server.address().getPort()).rate(50).duration(1).poisson(9).plan();
       Summary summary = run(plan);
       assertThat(summary.planned()).isEqualTo(50);
       assertThat(summary.outcomes()).containsEntry(Outcome.SUCCESS, 50L);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"1.2", "1.3"})
+  void everyConnectionOfAResumedRunResumesASessionAndUsesATicketOfItsOwn(String version)
+      throws Exception {
+    try (EmbeddedServer server =
+        EmbeddedServer.start(ServerOptions.defaults().withTickets(true).withTls(version))) {
+      Summary summary =
+          run(
+              Plans.to(server.address().getPort())
+                  .tls(version)
+                  // The server's only classical group of TLS 1.2 by default.
+                  .groups(NamedGroup.P256)
+                  .rate(60)
+                  .duration(2)
+                  .lanes(2)
+                  .resuming(1)
+                  .plan());
+
+      assertThat(summary.outcomes()).containsOnly(Map.entry(Outcome.SUCCESS, 120L));
+      // One more to see that the server accepts them.
+      assertThat(summary.sessions().offered()).isEqualTo(121);
+      // This server issues two with each full handshake.
+      assertThat(summary.sessions().primingHandshakes()).isGreaterThanOrEqualTo(32);
+      assertThat(summary.kinds()).isEmpty();
+    }
+  }
+
+  @Test
+  void aMixTabulatesFullAndResumedHandshakesApart() throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults().withTickets(true))) {
+      Summary summary =
+          run(Plans.to(server.address().getPort()).rate(100).duration(2).resuming(0.25).plan());
+
+      assertThat(summary.outcomes()).containsOnly(Map.entry(Outcome.SUCCESS, 200L));
+      assertThat(summary.kinds().get("resumed").phases().get("handshake").count()).isEqualTo(50);
+      assertThat(summary.kinds().get("fresh").phases().get("handshake").count()).isEqualTo(150);
+      assertThat(summary.phases().get("handshake").count()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void aServerWithoutTicketsHasNothingToResumeAndIsRefused() throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults())) {
+      LoadPlan plan = Plans.to(server.address().getPort()).resuming(1).plan();
+
+      assertThatThrownBy(() -> run(plan))
+          .isInstanceOf(PreflightException.class)
+          .hasMessageContaining("the server issues no session tickets");
+    }
+  }
+
+  @Test
+  void requestsOfAPoolUseItsConnectionsAndTheirSetUpIsReportedApart() throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults())) {
+      Summary summary =
+          run(
+              Plans.to(server.address().getPort())
+                  .rate(100)
+                  .duration(2)
+                  .lanes(2)
+                  .pooled(5, 0)
+                  .plan());
+
+      assertThat(summary.outcomes()).containsOnly(Map.entry(Outcome.SUCCESS, 200L));
+      assertThat(summary.pool().opened()).isEqualTo(5);
+      assertThat(summary.phases().get("response").count()).isEqualTo(200);
+      assertThat(summary.phases().get("ttfb").count()).isEqualTo(200);
+      // The connections were opened when the run began or just before.
+      assertThat(summary.phases().get("handshake").count()).isLessThanOrEqualTo(5);
+    }
+  }
+
+  @Test
+  void aConnectionOfAPoolIsReplacedAfterItsRequests() throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults())) {
+      Summary summary =
+          run(Plans.to(server.address().getPort()).rate(100).duration(2).pooled(2, 10).plan());
+
+      assertThat(summary.outcomes()).containsOnly(Map.entry(Outcome.SUCCESS, 200L));
+      assertThat(summary.pool().opened()).isBetween(20L, 22L);
+      assertThat(summary.pool().failed()).isZero();
+    }
+  }
+
+  @Test
+  void waitingForAConnectionIsInTheResponseAndNotInTheService() throws Exception {
+    long delay = 50_000_000L;
+    try (EmbeddedServer server =
+        EmbeddedServer.start(ServerOptions.defaults().withDelayNanos(delay))) {
+      Summary summary =
+          run(Plans.to(server.address().getPort()).rate(100).duration(2).pooled(1, 0).plan());
+
+      // One connection serves 20 a second at most; the last arrivals wait for most of eight
+      // seconds.
+      assertThat(summary.outcomes().get(Outcome.SUCCESS)).isGreaterThan(20);
+      assertThat(summary.pool().waited()).isGreaterThan(190);
+      assertThat(summary.phases().get("response").max()).isGreaterThan(5e6);
+      assertThat(summary.phases().get("service").p50()).isBetween(5e4, 5e5);
+      assertThat(summary.findings())
+          .noneMatch(finding -> finding.rule().equals("lag") || finding.rule().equals("lag-max"))
+          .noneMatch(finding -> finding.rule().equals("rate-per-second"))
+          .noneMatch(finding -> finding.rule().equals("achieved-rate"));
+    }
+  }
+
+  @Test
+  void severalTargetsAreTakenInTurnAndTabulatedApart() throws Exception {
+    try (EmbeddedServer first = EmbeddedServer.start(ServerOptions.defaults());
+        EmbeddedServer second = EmbeddedServer.start(ServerOptions.defaults())) {
+      Target other = new Target("127.0.0.1", second.address().getPort(), "/");
+      LoadPlan plan =
+          Plans.to(first.address().getPort()).others(other).rate(75).duration(1).lanes(2).plan();
+      List<ServerFacts> facts =
+          List.of(
+              new Preflight(plan.only(plan.target()), NanoClock.SYSTEM).run(),
+              new Preflight(plan.only(other), NanoClock.SYSTEM).run());
+      Summary summary = prepare(plan, facts).run().summary();
+
+      assertThat(summary.outcomes()).containsOnly(Map.entry(Outcome.SUCCESS, 75L));
+      assertThat(summary.kinds()).containsOnlyKeys(plan.target().authority(), other.authority());
+      assertThat(summary.kinds().get(plan.target().authority()).outcomes())
+          .containsOnly(Map.entry(Outcome.SUCCESS, 38L));
+      assertThat(summary.kinds().get(other.authority()).phases().get("response").count())
+          .isEqualTo(37);
     }
   }
 }

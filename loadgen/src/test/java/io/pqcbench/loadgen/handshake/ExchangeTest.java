@@ -12,6 +12,7 @@ import io.pqcbench.loadgen.target.EmbeddedServer;
 import io.pqcbench.loadgen.target.ServerOptions;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.ArrayList;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -87,6 +88,40 @@ class ExchangeTest {
       assertThat(hello.keyShareLength(0)).isEqualTo(1216);
       assertThat(hello.pskOffered()).isFalse();
       assertThat(attempt.handshakeBytesOut()).isEqualTo(1382 + finished(attempt));
+    }
+  }
+
+  @Test
+  void offersBothVersionsWithTheSharesAndTheSizeOfAClientThatLeavesThemAtTheirDefaults()
+      throws Exception {
+    try (EmbeddedServer server = server();
+        OneShot classical =
+            OneShot.blind(
+                Plans.to(server.address().getPort())
+                    .tls("1.2,1.3")
+                    .groups(NamedGroup.X25519)
+                    .sni(null)
+                    .plan());
+        OneShot mixed =
+            OneShot.blind(
+                Plans.to(server.address().getPort())
+                    .tls("1.2,1.3")
+                    .groups(
+                        NamedGroup.X25519MLKEM768,
+                        NamedGroup.X25519,
+                        NamedGroup.P256,
+                        NamedGroup.P384,
+                        NamedGroup.P521)
+                    .sni(null)
+                    .plan())) {
+      assertThat(classical.run().outcome()).isEqualTo(Outcome.SUCCESS);
+      assertThat(classical.exchange.client.recordBytes()).isEqualTo(224);
+      assertThat(mixed.run().outcome()).isEqualTo(Outcome.SUCCESS);
+      ClientHello hello = mixed.exchange.client.hello();
+      assertThat(mixed.exchange.client.recordBytes()).isGreaterThanOrEqualTo(1450);
+      assertThat(hello.keyShares()).isEqualTo(2);
+      assertThat(hello.keyShareGroup(0)).isEqualTo(0x11EC);
+      assertThat(hello.keyShareGroup(1)).isEqualTo(0x001D);
     }
   }
 
@@ -170,27 +205,6 @@ class ExchangeTest {
       LoadPlan plan =
           Plans.to(server.address().getPort()).expectCipher("TLS_CHACHA20_POLY1305_SHA256").plan();
       assertThat(once(plan).outcome()).isEqualTo(Outcome.WRONG_CIPHER);
-    }
-  }
-
-  @Test
-  void tellsWhenASessionWasResumed() throws Exception {
-    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults().withTickets(true))) {
-      LoadPlan plan = Plans.to(server.address().getPort()).plan();
-      Expectation expected = new Expectation(0x11EC, "X25519MLKEM768", 0x1301);
-      TlsClient keeping =
-          new TlsClient(
-              plan,
-              plan.tls().groups(),
-              new ServerTrust.Blind(),
-              expected,
-              true,
-              true,
-              NanoClock.SYSTEM);
-      try (OneShot shot = new OneShot(plan, keeping)) {
-        assertThat(shot.run().outcome()).isIn(Outcome.SUCCESS, Outcome.WRONG_CIPHER);
-        assertThat(shot.run().outcome()).isEqualTo(Outcome.RESUMED);
-      }
     }
   }
 
@@ -377,6 +391,34 @@ class ExchangeTest {
       Attempt attempt = shot.run();
       assertThat(attempt.outcome()).isEqualTo(Outcome.HTTP_TIMEOUT);
       assertThat(attempt.lastReached()).isEqualTo(Milestone.REQUEST_SENT);
+    }
+  }
+
+  @Test
+  void aDefectIsNoFailureOfTheServerAndLeavesNoConnectionOpen() throws Exception {
+    try (EmbeddedServer server = server()) {
+      LoadPlan plan = Plans.to(server.address().getPort()).plan();
+      ServerFacts facts = new Preflight(plan, NanoClock.SYSTEM).run();
+      IllegalStateException defect = new IllegalStateException("of the test");
+      List<RuntimeException> told = new ArrayList<>();
+      Exchange.Owner broken =
+          new Exchange.Owner() {
+            @Override
+            public void finished(Exchange exchange) {
+              throw defect;
+            }
+
+            @Override
+            public void broke(RuntimeException cause) {
+              told.add(cause);
+            }
+          };
+      try (OneShot shot = new OneShot(plan, new TlsClient(plan, facts, NanoClock.SYSTEM), broken)) {
+        shot.run();
+
+        assertThat(told).containsExactly(defect);
+        assertThat(shot.exchange.isClosed()).isTrue();
+      }
     }
   }
 }

@@ -23,6 +23,7 @@ public final class Facts {
         facts.ticketsIssued(),
         facts.httpStatus(),
         facts.bodyBytes(),
+        facts.software(),
         facts.handshakeBytesOut(),
         facts.handshakeBytesIn(),
         facts.bytesOut(),

@@ -7,6 +7,7 @@ import io.pqcbench.loadgen.schedule.NanoClock;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLException;
 
 /** Runs single attempts on the calling thread. */
 final class OneShot implements AutoCloseable {
@@ -19,9 +20,20 @@ final class OneShot implements AutoCloseable {
   Exchange exchange;
 
   OneShot(LoadPlan plan, TlsClient client) {
+    this(plan, client, finished -> {});
+  }
+
+  OneShot(LoadPlan plan, TlsClient client, Exchange.Owner owner) {
     this.plan = plan;
     this.client = client;
-    this.connector = client.connector(loop, finished -> {});
+    this.connector = client.connector(loop, owner);
+  }
+
+  /** With sessions to resume. */
+  OneShot(LoadPlan plan, TlsClient client, Tickets tickets) throws SSLException {
+    this.plan = plan;
+    this.client = client;
+    this.connector = client.connector(loop, finished -> {}, tickets, /* offers= */ true);
   }
 
   /** A client that expects what a preflight finds now. */
@@ -39,7 +51,6 @@ final class OneShot implements AutoCloseable {
             plan.tls().groups(),
             new ServerTrust.Blind(),
             Expectation.ANYTHING,
-            false,
             true,
             NanoClock.SYSTEM));
   }

@@ -28,7 +28,7 @@ class ResponseReaderTest {
   }
 
   private static ResponseReader read(String text) {
-    ResponseReader reader = new ResponseReader();
+    ResponseReader reader = new ResponseReader(/* keepSoftware= */ false);
     reader.read(Unpooled.wrappedBuffer(bytes(text)));
     return reader;
   }
@@ -183,7 +183,7 @@ class ResponseReaderTest {
   }
 
   private static String ours(byte[] bytes, int cut) {
-    ResponseReader reader = new ResponseReader();
+    ResponseReader reader = new ResponseReader(/* keepSoftware= */ false);
     for (int at = 0; at < bytes.length; at += cut) {
       reader.read(Unpooled.wrappedBuffer(bytes, at, Math.min(cut, bytes.length - at)));
     }

@@ -10,7 +10,8 @@ import java.util.Properties;
 import org.junit.jupiter.api.Assumptions;
 
 /** The nginx that the build started. */
-record Nginx(String target, String tls12, String tickets, String p256, Path accessLog) {
+record Nginx(
+    String target, String tls12, String tickets, String p256, String keepalive, Path accessLog) {
 
   /** Skips the test, saying why, where there is no nginx; in CI that is a failure. */
   static Nginx require() throws IOException {
@@ -32,6 +33,7 @@ record Nginx(String target, String tls12, String tickets, String p256, Path acce
         properties.getProperty("tls12"),
         properties.getProperty("tickets"),
         properties.getProperty("p256"),
+        properties.getProperty("keepalive"),
         Path.of(properties.getProperty("access_log")));
   }
 

@@ -8,6 +8,7 @@ import java.util.List;
 public final class Plans {
 
   private Target target;
+  private List<Target> others = List.of();
   private double rate = 100;
   private long durationNanos = 1_000_000_000L;
   private long warmupNanos;
@@ -22,10 +23,13 @@ public final class Plans {
   private Path cacert;
   private Path cert;
   private Path key;
+  private LoadPlan.Sessions sessions = LoadPlan.Sessions.FRESH;
   private boolean handshakeOnly;
+  private long expectBytes = LoadPlan.Request.ANY_LENGTH;
   private String path = "/";
   private List<String> headers = List.of();
   private int lanes = 1;
+  private boolean pinned;
   private LoadPlan.Wait waiting = LoadPlan.Wait.BLOCK;
   private int maxInFlight = 1000;
   private long connectTimeoutNanos = 2_000_000_000L;
@@ -43,6 +47,11 @@ public final class Plans {
 
   public Plans target(Target value) {
     target = value;
+    return this;
+  }
+
+  public Plans others(Target... values) {
+    others = List.of(values);
     return this;
   }
 
@@ -104,8 +113,23 @@ public final class Plans {
     return this;
   }
 
+  public Plans resuming(double share) {
+    sessions = new LoadPlan.Sessions(share, 0, 0);
+    return this;
+  }
+
+  public Plans pooled(int connections, int requestsPerConnection) {
+    sessions = new LoadPlan.Sessions(0, connections, requestsPerConnection);
+    return this;
+  }
+
   public Plans handshakeOnly() {
     handshakeOnly = true;
+    return this;
+  }
+
+  public Plans expectBytes(long value) {
+    expectBytes = value;
     return this;
   }
 
@@ -121,6 +145,11 @@ public final class Plans {
 
   public Plans lanes(int value) {
     lanes = value;
+    return this;
+  }
+
+  public Plans pinned() {
+    pinned = true;
     return this;
   }
 
@@ -157,13 +186,15 @@ public final class Plans {
   public LoadPlan plan() {
     return new LoadPlan(
         target,
+        others,
         new LoadPlan.Pace(rate, durationNanos, warmupNanos, arrival, seed),
         new LoadPlan.TlsOffer(
             groups, version, expectGroup, expectCipher, sni, List.of(), trust, cacert, cert, key),
-        new LoadPlan.Request(handshakeOnly, path, headers),
+        sessions,
+        new LoadPlan.Request(handshakeOnly, path, headers, expectBytes),
         new LoadPlan.Limits(
             lanes,
-            false,
+            pinned,
             waiting,
             maxInFlight,
             connectTimeoutNanos,

@@ -12,6 +12,30 @@ class TargetTest {
 
   @ParameterizedTest
   @CsvSource({
+    "example.org:443:10.0.0.1:8443, 10.0.0.1, 8443",
+    "EXAMPLE.org::10.0.0.1:, 10.0.0.1, 443",
+    "::other:9, other, 9",
+    ":443:[2001:db8::1]:, 2001:db8::1, 443",
+    "example.org:444:10.0.0.1:1, example.org, 443",
+    "else:443:10.0.0.1:1, example.org, 443"
+  })
+  void connectionsAreRedirectedAsCurlDoesAndNamesAreNot(String rule, String host, int port) {
+    Target target = new Target("example.org", 443, "/x").connectTo(rule);
+
+    assertThat(target).isEqualTo(new Target("example.org", 443, "/x", host, port));
+    assertThat(target.authority()).isEqualTo("example.org:443");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"a:1:b", "a:1:b:c", "a:1:b:70000", "2001:db8::1:443:x:1"})
+  void aRuleThatCannotBeUnderstoodIsRefused(String rule) {
+    assertThatThrownBy(() -> new Target("a", 1, "/").connectTo(rule))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("--connect-to");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
     "example.org:8443, example.org, 8443, /",
     "example.org, example.org, 443, /",
     "10.0.0.1:443, 10.0.0.1, 443, /",

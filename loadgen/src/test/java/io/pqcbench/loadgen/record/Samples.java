@@ -22,7 +22,7 @@ public final class Samples {
    */
   public Samples(long warmupSeconds) {
     recorder = new LaneRecorder(0, 0, 1_000 * SECOND, warmupSeconds * SECOND, HIGHEST);
-    record = new RunRecord(0, warmupSeconds * SECOND, HIGHEST, List.of(recorder));
+    record = new RunRecord(0, warmupSeconds * SECOND, HIGHEST, List.of(recorder), Kinds.ONE);
   }
 
   /** A success that was due at an instant and started late by {@code lag}. */

@@ -113,6 +113,7 @@ final class Judging {
             List.of(),
             new Evidence.Conditions(
                 true,
+                false,
                 fewDescriptors,
                 clocksource,
                 clockCostNanos,
