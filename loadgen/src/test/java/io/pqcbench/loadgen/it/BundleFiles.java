@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 
 /** Reads a bundle by its documentation, with none of the code that wrote it. */
@@ -43,6 +44,15 @@ record BundleFiles(Path directory) {
 
   /** The rows of samples.csv.gz without the header, also of a file that ends in the middle. */
   List<String[]> samples() throws IOException {
+    return lines().skip(1).map(line -> line.split(",", -1)).toList();
+  }
+
+  /** The names of the columns of {@link #samples}. */
+  List<String> columns() throws IOException {
+    return List.of(lines().findFirst().orElseThrow().split(",", -1));
+  }
+
+  private Stream<String> lines() throws IOException {
     ByteArrayOutputStream read = new ByteArrayOutputStream();
     try (InputStream in =
         new GZIPInputStream(Files.newInputStream(directory.resolve("samples.csv.gz")))) {
@@ -52,12 +62,8 @@ record BundleFiles(Path directory) {
     } catch (EOFException e) {
       // Killed: what was flushed is here, the last line may be torn.
       String text = read.toString(StandardCharsets.US_ASCII);
-      return rows(text.substring(0, text.lastIndexOf('\n') + 1));
+      return text.substring(0, text.lastIndexOf('\n') + 1).lines();
     }
-    return rows(read.toString(StandardCharsets.US_ASCII));
-  }
-
-  private static List<String[]> rows(String text) {
-    return text.lines().skip(1).map(line -> line.split(",", -1)).toList();
+    return read.toString(StandardCharsets.US_ASCII).lines();
   }
 }
