@@ -29,7 +29,7 @@ class ExperimentIT {
         """
         experiment: it
         target: %s
-        options: {rate: 40, duration: 2s, warmup: 500ms, code-warmup: 0s}
+        options: {rate: 40, duration: 1s, warmup: 200ms, code-warmup: 0s}
         arms:
           classical: {groups: X25519, path: "/?classical"}
           hybrid: {groups: X25519MLKEM768, path: "/?hybrid"}
@@ -85,7 +85,8 @@ class ExperimentIT {
         .isEqualTo(texts(record().get("order"), "name"))
         .hasSize(6);
     // One connection a run is its own preflight's; the experiment's preflight made one run an arm
-    // at 40/s for 2 s, and the headroom trial one of 8 s of the arm that it took.
+    // at 40/s for 2 s, the trials are three of 1 s, and the headroom trial one of 8 s of the arm
+    // that it took.
     JsonNode headroom = record().at("/sessions/0/headroom");
     for (Map.Entry<String, String> arm :
         Map.of("classical", "x25519", "hybrid", "0x11ec|x25519mlkem768").entrySet()) {
@@ -94,7 +95,7 @@ class ExperimentIT {
               .filter(line -> line.contains("/?" + arm.getKey()))
               .toList();
       boolean tried = headroom.get("arm").asText().equals(arm.getKey());
-      assertThat(lines).hasSize(4 * (80 + 1) + (tried ? 8 * 40 + 1 : 0));
+      assertThat(lines).hasSize((80 + 1) + 3 * (40 + 1) + (tried ? 8 * 40 + 1 : 0));
       assertThat(lines)
           .allSatisfy(
               line -> {
