@@ -1,0 +1,207 @@
+package io.pqcbench.analysis;
+
+import io.pqcbench.analysis.bundle.Experiment;
+import io.pqcbench.analysis.statistics.Equivalence;
+import io.pqcbench.analysis.statistics.Holm;
+import io.pqcbench.analysis.statistics.Interval;
+import io.pqcbench.analysis.statistics.Power;
+import io.pqcbench.analysis.statistics.Shift;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * One figure of one arm against the baseline's, block by block.
+ *
+ * @param arm by name
+ * @param baseline by name
+ * @param metric such as {@code handshake.p50}
+ * @param primary whether it was declared before the first trial; others are exploratory
+ * @param again whether the arm is the baseline itself: what it differs by is noise
+ * @param differences one for each block in which both have a trial that counts, microseconds
+ * @param level median of the baseline's trials, microseconds; NaN without one
+ * @param shift of the arm, microseconds; null without a block
+ * @param adjustedP of the shift, by Holm over the declared comparisons; NaN if it is not one
+ * @param margin the largest difference that is called none, microseconds; NaN if none was declared
+ * @param equivalenceP of a difference as large as the margin; NaN without a margin
+ * @param smallest the smallest shift that so many blocks find four times in five, microseconds; NaN
+ *     with fewer than two
+ * @param conclusion what follows
+ */
+public record Comparison(
+    String arm,
+    String baseline,
+    String metric,
+    boolean primary,
+    boolean again,
+    List<Double> differences,
+    double level,
+    Shift.Result shift,
+    double adjustedP,
+    double margin,
+    double equivalenceP,
+    double smallest,
+    Conclusion conclusion) {
+
+  /** The chance of a false claim that is accepted. */
+  public static final double ALPHA = 0.05;
+
+  private static final double POWER = 0.8;
+
+  /** What a comparison allows to be said. */
+  public enum Conclusion {
+    /** The design cannot reach the level, whatever was measured. */
+    TOO_FEW_TRIALS,
+    /** The arms differ. */
+    DIFFERENT,
+    /** They differ by less than the margin. */
+    EQUIVALENT,
+    /** Neither could be shown. */
+    UNDECIDED
+  }
+
+  /**
+   * Compares every arm of an experiment with the baseline of its cell.
+   *
+   * @param metrics what to compare beyond the declared metrics
+   * @param withExcluded whether trials count that the plan excludes
+   */
+  public static List<Comparison> of(
+      Experiment experiment, List<String> metrics, boolean withExcluded) {
+    List<String> declared = new ArrayList<>();
+    experiment
+        .record()
+        .at("/plan/comparison/metrics")
+        .forEach(metric -> declared.add(metric.asText()));
+    List<String> all = new ArrayList<>(declared);
+    metrics.stream().filter(metric -> !declared.contains(metric)).forEach(all::add);
+    List<Comparison> comparisons = new ArrayList<>();
+    for (Experiment.Arm arm : experiment.arms()) {
+      Experiment.Arm baseline = experiment.baselineOf(arm);
+      if (baseline != null) {
+        for (String metric : all) {
+          comparisons.add(
+              of(experiment, arm, baseline, metric, declared.contains(metric), withExcluded));
+        }
+      }
+    }
+    return adjusted(comparisons);
+  }
+
+  private static Comparison of(
+      Experiment experiment,
+      Experiment.Arm arm,
+      Experiment.Arm baseline,
+      String metric,
+      boolean primary,
+      boolean withExcluded) {
+    List<Experiment.Trial> ours = experiment.trials(arm.name(), withExcluded);
+    List<Experiment.Trial> theirs = experiment.trials(baseline.name(), withExcluded);
+    List<Double> differences = new ArrayList<>();
+    List<Double> levels = new ArrayList<>();
+    for (int block = 0; block < experiment.blocks(); block++) {
+      double base = figure(theirs.get(block), metric);
+      double other = figure(ours.get(block), metric);
+      if (!Double.isNaN(base)) {
+        levels.add(base);
+      }
+      if (!Double.isNaN(base) && !Double.isNaN(other)) {
+        differences.add(other - base);
+      }
+    }
+    double[] values = differences.stream().mapToDouble(Double::doubleValue).toArray();
+    double level = median(levels);
+    double margin = margin(experiment, metric, level);
+    Shift.Result shift = values.length == 0 ? null : Shift.paired(values, 1 - ALPHA);
+    boolean tested = values.length > 0 && !Double.isNaN(margin);
+    return new Comparison(
+        arm.name(),
+        baseline.name(),
+        metric,
+        primary,
+        arm.again(),
+        differences,
+        level,
+        shift,
+        Double.NaN,
+        margin,
+        tested ? Equivalence.paired(values, margin) : Double.NaN,
+        values.length < 2
+            ? Double.NaN
+            : Power.paired(values.length, ALPHA, POWER) * deviation(values),
+        Conclusion.UNDECIDED);
+  }
+
+  private static double figure(Experiment.Trial trial, String metric) {
+    return trial == null ? Double.NaN : trial.figure(metric);
+  }
+
+  /** Holm over what was declared; the A/A arm is a check of the bench, not a comparison. */
+  private static List<Comparison> adjusted(List<Comparison> comparisons) {
+    List<Comparison> declared =
+        comparisons.stream().filter(c -> c.primary() && !c.again() && c.shift() != null).toList();
+    double[] adjusted = Holm.adjust(declared.stream().mapToDouble(c -> c.shift().p()).toArray());
+    List<Comparison> result = new ArrayList<>();
+    for (Comparison comparison : comparisons) {
+      int at = declared.indexOf(comparison);
+      result.add(comparison.concluded(at < 0 ? Double.NaN : adjusted[at]));
+    }
+    return result;
+  }
+
+  private Comparison concluded(double adjustedP) {
+    double p = Double.isNaN(adjustedP) && shift != null ? shift.p() : adjustedP;
+    Conclusion what;
+    if (shift == null || shift.smallestP() > ALPHA) {
+      what = Conclusion.TOO_FEW_TRIALS;
+    } else if (p <= ALPHA) {
+      what = Conclusion.DIFFERENT;
+    } else if (equivalenceP <= ALPHA) {
+      what = Conclusion.EQUIVALENT;
+    } else {
+      what = Conclusion.UNDECIDED;
+    }
+    return new Comparison(
+        arm,
+        baseline,
+        metric,
+        primary,
+        again,
+        differences,
+        level,
+        shift,
+        adjustedP,
+        margin,
+        equivalenceP,
+        smallest,
+        what);
+  }
+
+  /** Returns whether the shift is certain and certain to be smaller than the margin. */
+  public boolean isBelowMargin() {
+    Interval interval = shift == null ? null : shift.shift();
+    return interval != null && interval.within(margin);
+  }
+
+  private static double margin(Experiment experiment, String metric, double level) {
+    var margin = experiment.record().at("/plan/comparison/margins").path(metric);
+    double micros = margin.path("micros").isNumber() ? margin.path("micros").asDouble() : 0;
+    double share = margin.path("percent").isNumber() ? margin.path("percent").asDouble() : 0;
+    double largest = Math.max(micros, share / 100 * level);
+    return largest > 0 ? largest : Double.NaN;
+  }
+
+  private static double median(List<Double> values) {
+    double[] sorted = values.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+    int middle = sorted.length / 2;
+    return sorted.length == 0
+        ? Double.NaN
+        : sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  }
+
+  private static double deviation(double[] values) {
+    double mean = Arrays.stream(values).average().orElse(Double.NaN);
+    double squares = Arrays.stream(values).map(v -> (v - mean) * (v - mean)).sum();
+    return Math.sqrt(squares / (values.length - 1));
+  }
+}

@@ -1,0 +1,278 @@
+package io.pqcbench.analysis;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import io.pqcbench.analysis.bundle.Experiment;
+import io.pqcbench.analysis.bundle.Run;
+import io.pqcbench.analysis.bundle.UnreadableException;
+import io.pqcbench.analysis.statistics.Variance;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * Everything that a report shows, whatever its form: what is not in here is in no table, and no
+ * chart has other data.
+ *
+ * @param schema of the JSON form
+ * @param title of the experiment or the run
+ * @param question that it was to answer; null without one
+ * @param source where it was read from
+ * @param complete whether everything that was planned has been measured
+ * @param arms in the order of the plan; one for a single run
+ * @param trials that count, in the order in which they ran
+ * @param comparisons of arms with the baseline; empty for a single run
+ * @param split of the differences by phase; empty for a single run
+ * @param claims what the numbers can and cannot support
+ */
+public record Report(
+    String schema,
+    String title,
+    String question,
+    String source,
+    boolean complete,
+    List<Arm> arms,
+    List<TrialOf> trials,
+    List<Comparison> comparisons,
+    List<Split> split,
+    List<Claims.Claim> claims) {
+
+  /** Of the JSON form. */
+  public static final String SCHEMA = "loadgen-report/1";
+
+  /** What is compared beyond what an experiment declares: the parts of a handshake. */
+  private static final List<String> EXPLORED =
+      List.of(
+          "response.p50",
+          "response.p99",
+          "handshake.p50",
+          "handshake.p99",
+          "handshake.mean",
+          "hello.mean",
+          "flight.mean",
+          "finish.mean",
+          "connect.mean",
+          "lag.mean",
+          "ttlb.mean");
+
+  private static final List<String> PARTS =
+      List.of("lag", "connect", "hello", "flight", "finish", "ttlb");
+
+  /**
+   * One of the things that were compared.
+   *
+   * @param name unique
+   * @param again whether it is the baseline a second time
+   * @param trials that count
+   * @param attempts in all
+   * @param conditions of its first trial
+   * @param variance of the handshake, microseconds
+   */
+  public record Arm(
+      String name,
+      boolean again,
+      int trials,
+      long attempts,
+      Map<String, String> conditions,
+      Variance variance) {}
+
+  /**
+   * A trial that counts.
+   *
+   * @param name of it
+   * @param arm by name
+   * @param block from 1
+   * @param cpuMicros client CPU time, microseconds a handshake; NaN if not known
+   * @param bytesOut handshake bytes sent, mean
+   * @param bytesIn handshake bytes read, mean
+   * @param what it says by itself
+   */
+  public record TrialOf(
+      String name,
+      String arm,
+      int block,
+      double cpuMicros,
+      double bytesOut,
+      double bytesIn,
+      @JsonProperty("figures") Trial what) {}
+
+  /**
+   * Where a difference arises.
+   *
+   * @param arm by name
+   * @param baseline by name
+   * @param parts mean shift by phase, microseconds
+   * @param cpuMicros difference of client CPU time, microseconds a handshake
+   * @param bytesOut difference of the handshake's bytes sent
+   * @param bytesIn difference of the handshake's bytes read
+   */
+  public record Split(
+      String arm,
+      String baseline,
+      Map<String, Comparison> parts,
+      double cpuMicros,
+      double bytesOut,
+      double bytesIn) {}
+
+  /**
+   * Reads an experiment's directory, or the bundles of one run.
+   *
+   * @param directories one, or the bundles of the machines that made a run together
+   * @throws UnreadableException if it is neither, or damaged
+   */
+  public static Report of(List<Path> directories) throws UnreadableException, IOException {
+    List<Run> shards = new ArrayList<>();
+    for (Path directory : directories) {
+      if (!Files.isDirectory(directory)) {
+        throw new UnreadableException("there is no such directory: " + directory);
+      }
+      if (Experiment.isAt(directory)) {
+        if (directories.size() > 1) {
+          throw new UnreadableException(
+              "several directories are the shards of one run, and this one is an experiment;"
+                  + " experiments are compared by 'loadgen-report compare A B': "
+                  + directory);
+        }
+        return of(Experiment.read(directory), directory);
+      }
+      shards.add(Run.read(directory));
+    }
+    return ofShards(shards);
+  }
+
+  private static Report ofShards(List<Run> shards) throws UnreadableException, IOException {
+    String name = shards.get(0).directory().toAbsolutePath().getFileName().toString();
+    TrialOf trial = trial(shards, name, "run", 1);
+    return new Report(
+        SCHEMA,
+        name + (shards.size() > 1 ? " and " + (shards.size() - 1) + " more shards" : ""),
+        null,
+        shards.stream().map(run -> run.directory().toString()).collect(Collectors.joining(" ")),
+        shards.stream()
+            .allMatch(
+                run -> run.summary() != null && !run.summary().path("interrupted").asBoolean()),
+        List.of(new Arm("run", false, 1, 1, Map.of(), Variance.split(new double[0], null, null))),
+        List.of(trial),
+        List.of(),
+        List.of(),
+        List.of(
+            new Claims.Claim(
+                "trials",
+                false,
+                "One run says nothing of how another would come out; for that it takes an"
+                    + " experiment.")));
+  }
+
+  private static Report of(Experiment experiment, Path directory)
+      throws UnreadableException, IOException {
+    List<Comparison> comparisons = Comparison.of(experiment, EXPLORED, false);
+    List<Comparison> withExcluded = Comparison.of(experiment, EXPLORED, true);
+    List<TrialOf> trials = new ArrayList<>();
+    List<Arm> arms = new ArrayList<>();
+    for (Experiment.Arm arm : experiment.arms()) {
+      List<Experiment.Trial> counting = experiment.trials(arm.name(), false);
+      Map<String, String> conditions = Map.of();
+      int count = 0;
+      for (Experiment.Trial trial : counting) {
+        if (trial != null) {
+          count++;
+          conditions = conditions.isEmpty() ? trial.conditions() : conditions;
+          List<Run> bundle = List.of(Run.read(trial.bundle()));
+          trials.add(trial(bundle, trial.name(), arm.name(), trial.block()));
+        }
+      }
+      long attempts =
+          experiment.attempts().stream().filter(t -> t.arm().equals(arm.name())).count();
+      arms.add(
+          new Arm(
+              arm.name(), arm.again(), count, attempts, conditions, variance(trials, arm.name())));
+    }
+    String question = experiment.record().at("/plan/question").asText(null);
+    return new Report(
+        SCHEMA,
+        experiment.name(),
+        question == null || question.equals("null") ? null : question,
+        directory.toString(),
+        experiment.isComplete(),
+        arms,
+        trials,
+        comparisons,
+        split(experiment, comparisons, trials),
+        Claims.of(experiment, comparisons, withExcluded));
+  }
+
+  private static Variance variance(List<TrialOf> trials, String arm) {
+    List<Trial.Moments> moments =
+        trials.stream()
+            .filter(trial -> trial.arm().equals(arm))
+            .map(trial -> trial.what().moments().get("handshake"))
+            .filter(of -> of.count() > 0)
+            .toList();
+    return Variance.split(
+        moments.stream().mapToDouble(Trial.Moments::mean).toArray(),
+        moments.stream().mapToDouble(Trial.Moments::deviation).toArray(),
+        moments.stream().mapToLong(Trial.Moments::count).toArray());
+  }
+
+  private static TrialOf trial(List<Run> shards, String name, String arm, int block)
+      throws UnreadableException, IOException {
+    return new TrialOf(
+        name,
+        arm,
+        block,
+        number(shards, "clientCpuMicrosPerHandshake"),
+        number(shards, "bytesOutPerHandshake"),
+        number(shards, "bytesInPerHandshake"),
+        Trial.of(shards));
+  }
+
+  /** Means a handshake, of shards with about as many of them each. */
+  private static double number(List<Run> shards, String field) {
+    return shards.stream()
+        .mapToDouble(
+            run ->
+                run.summary() == null ? Double.NaN : run.summary().path(field).asDouble(Double.NaN))
+        .average()
+        .orElse(Double.NaN);
+  }
+
+  private static List<Split> split(
+      Experiment experiment, List<Comparison> comparisons, List<TrialOf> trials) {
+    List<Split> splits = new ArrayList<>();
+    for (Experiment.Arm arm : experiment.arms()) {
+      Experiment.Arm baseline = experiment.baselineOf(arm);
+      if (baseline == null) {
+        continue;
+      }
+      Map<String, Comparison> parts = new LinkedHashMap<>();
+      for (String part : PARTS) {
+        comparisons.stream()
+            .filter(c -> c.arm().equals(arm.name()) && c.metric().equals(part + ".mean"))
+            .filter(c -> c.shift() != null)
+            .forEach(c -> parts.put(part, c));
+      }
+      splits.add(
+          new Split(
+              arm.name(),
+              baseline.name(),
+              parts,
+              mean(trials, arm.name(), 0) - mean(trials, baseline.name(), 0),
+              mean(trials, arm.name(), 1) - mean(trials, baseline.name(), 1),
+              mean(trials, arm.name(), 2) - mean(trials, baseline.name(), 2)));
+    }
+    return splits;
+  }
+
+  private static double mean(List<TrialOf> trials, String arm, int what) {
+    return trials.stream()
+        .filter(trial -> trial.arm().equals(arm))
+        .mapToDouble(
+            trial -> what == 0 ? trial.cpuMicros() : what == 1 ? trial.bytesOut() : trial.bytesIn())
+        .average()
+        .orElse(Double.NaN);
+  }
+}

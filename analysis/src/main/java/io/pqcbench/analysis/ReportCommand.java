@@ -1,0 +1,218 @@
+package io.pqcbench.analysis;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.databind.JsonSerializer;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.SerializerProvider;
+import com.fasterxml.jackson.databind.module.SimpleModule;
+import io.pqcbench.analysis.bundle.UnreadableException;
+import io.pqcbench.analysis.gatling.GatlingReport;
+import io.pqcbench.analysis.report.Csv;
+import io.pqcbench.analysis.report.GatlingText;
+import io.pqcbench.analysis.report.Markdown;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.AutoComplete;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** The command line of the module. */
+@Command(
+    name = "loadgen-report",
+    mixinStandardHelpOptions = true,
+    versionProvider = ReportCommand.Version.class,
+    sortOptions = false,
+    usageHelpWidth = 110,
+    subcommands = {
+      ReportCommand.Compare.class,
+      ReportCommand.Gatling.class,
+      AutoComplete.GenerateCompletion.class
+    },
+    description = {
+      "Says what the bundle of a run, or the directory of an experiment, shows, and what it cannot."
+    },
+    footer = {
+      "",
+      "Exit codes: 0 done, 1 a condition of --fail-if came true, 2 usage, 4 the data cannot be"
+          + " read."
+    })
+final class ReportCommand implements Callable<Integer> {
+
+  /** The exit code when the data cannot be read, or the report not be written. */
+  static final int UNREADABLE = 4;
+
+  /** Sets up the JSON form: what is not known is null, which is JSON, and not NaN, which is not. */
+  private static final ObjectMapper JSON =
+      new ObjectMapper()
+          .enable(SerializationFeature.INDENT_OUTPUT)
+          .registerModule(
+              new SimpleModule()
+                  .addSerializer(double.class, new Finite())
+                  .addSerializer(Double.class, new Finite()));
+
+  @Spec private CommandSpec spec;
+
+  @Parameters(
+      index = "0..*",
+      arity = "0..*",
+      paramLabel = "DIR",
+      description =
+          "The directory of an experiment, or the bundle of a run; several bundles are the shards"
+              + " of one run from several machines")
+  private List<Path> directories = List.of();
+
+  @Option(
+      names = {"-f", "--format"},
+      paramLabel = "md|json|csv",
+      description =
+          "md: short, for a pull request; json: everything; csv: a line a trial and figure, for R"
+              + " and pandas. Default: ${DEFAULT-VALUE}")
+  private Format format = Format.MD;
+
+  @Option(
+      names = {"-o", "--out"},
+      paramLabel = "FILE",
+      description = "Where to write. Default: standard output")
+  private Path out;
+
+  private enum Format {
+    MD,
+    JSON,
+    CSV
+  }
+
+  private static final class Finite extends JsonSerializer<Double> {
+    @Override
+    public void serialize(Double value, JsonGenerator to, SerializerProvider provider)
+        throws IOException {
+      if (Double.isFinite(value)) {
+        to.writeNumber(value);
+      } else {
+        to.writeNull();
+      }
+    }
+  }
+
+  /** What {@code --version} prints. */
+  static final class Version implements IVersionProvider {
+    @Override
+    public String[] getVersion() {
+      String version = Main.class.getPackage().getImplementationVersion();
+      return new String[] {"loadgen-report " + (version == null ? "(not packaged)" : version)};
+    }
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    if (directories.isEmpty()) {
+      throw new ParameterException(
+          spec.commandLine(), "a directory is needed: that of a run or of an experiment");
+    }
+    Report report = Report.of(directories);
+    String text =
+        switch (format) {
+          case MD -> Markdown.of(report);
+          case JSON -> JSON.writeValueAsString(report) + "\n";
+          case CSV -> Csv.of(report);
+        };
+    if (out == null) {
+      spec.commandLine().getOut().print(text);
+      spec.commandLine().getOut().flush();
+    } else {
+      Files.writeString(out, text, StandardCharsets.UTF_8);
+    }
+    return 0;
+  }
+
+  /** {@code loadgen-report compare}. */
+  @Command(
+      name = "compare",
+      mixinStandardHelpOptions = true,
+      usageHelpWidth = 110,
+      description = "Compares two experiments arm by arm, as of two nights or two versions.")
+  static final class Compare implements Callable<Integer> {
+
+    private static final int FAILED = 1;
+
+    @Spec private CommandSpec spec;
+
+    @Parameters(index = "0", paramLabel = "A", description = "Directory of the first experiment")
+    private Path first;
+
+    @Parameters(index = "1", paramLabel = "B", description = "Directory of the second experiment")
+    private Path second;
+
+    @Option(
+        names = "--fail-if",
+        paramLabel = "CONDITION",
+        description =
+            "End with 1 if this came true and chance does not explain it, e.g. 'handshake.p99 >"
+                + " +10%%' or 'hybrid:response.p50 > +200us'; repeatable. Default: none")
+    private List<String> conditions = List.of();
+
+    @Override
+    public Integer call() throws Exception {
+      List<Regression.Condition> parsed = new ArrayList<>();
+      for (String condition : conditions) {
+        try {
+          parsed.add(Regression.Condition.parse(condition));
+        } catch (IllegalArgumentException e) {
+          throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+      }
+      Regression regression = Regression.of(first, second, parsed);
+      spec.commandLine().getOut().print(regression.toMarkdown());
+      spec.commandLine().getOut().flush();
+      return regression.fails() ? FAILED : 0;
+    }
+  }
+
+  /** {@code loadgen-report gatling}. */
+  @Command(
+      name = "gatling",
+      mixinStandardHelpOptions = true,
+      usageHelpWidth = 110,
+      description =
+          "Gives old HTML reports of Gatling 3 the verdict of this project, as far as a page goes.")
+  static final class Gatling implements Callable<Integer> {
+
+    @Spec private CommandSpec spec;
+
+    @Parameters(
+        arity = "1..*",
+        paramLabel = "REPORT",
+        description = "index.html, or its directory; several are the trials of one arm")
+    private List<Path> pages;
+
+    @Override
+    public Integer call() throws Exception {
+      List<GatlingReport> arm = new ArrayList<>();
+      for (Path page : pages) {
+        arm.add(GatlingReport.read(page));
+      }
+      spec.commandLine().getOut().print(GatlingText.of(arm));
+      spec.commandLine().getOut().flush();
+      return 0;
+    }
+  }
+
+  /** Returns what went wrong in one line. */
+  static String explain(Exception failure) {
+    return failure instanceof UnreadableException || failure instanceof IllegalArgumentException
+        ? failure.getMessage()
+        : failure instanceof IOException
+            ? "cannot read or write: " + failure
+            : "this is a defect of loadgen-report, please report it: " + failure;
+  }
+}

@@ -1,0 +1,144 @@
+package io.pqcbench.analysis.bundle;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.HdrHistogram.EncodableHistogram;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.HistogramLogReader;
+
+/** One bundle, as the format's description has it: what was asked for, and what came of it. */
+public final class Run {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String RUN_SCHEMA = "loadgen-run/1";
+  private static final String SUMMARY_SCHEMA = "loadgen-summary/2";
+
+  private final Path directory;
+  private final JsonNode plan;
+  private final JsonNode summary;
+  private Map<String, Histogram> histograms;
+
+  private Run(Path directory, JsonNode plan, JsonNode summary) {
+    this.directory = directory;
+    this.plan = plan;
+    this.summary = summary;
+  }
+
+  /**
+   * Reads a bundle.
+   *
+   * @param directory of a run, complete or not
+   * @throws UnreadableException if it holds none, or one of a format that is not known here
+   */
+  public static Run read(Path directory) throws UnreadableException, IOException {
+    JsonNode plan = json(directory.resolve("run.json"), RUN_SCHEMA);
+    if (plan == null) {
+      throw new UnreadableException("this is no bundle, it holds no run.json: " + directory);
+    }
+    return new Run(directory, plan, json(directory.resolve("summary.json"), SUMMARY_SCHEMA));
+  }
+
+  /**
+   * Reads a JSON file of a known format.
+   *
+   * @return null if there is no such file
+   */
+  static JsonNode json(Path file, String schema) throws UnreadableException, IOException {
+    JsonNode json;
+    try {
+      json = JSON.readTree(file.toFile());
+    } catch (FileNotFoundException | NoSuchFileException e) {
+      return null;
+    } catch (JsonProcessingException e) {
+      throw new UnreadableException(
+          "the file is damaged, it is not JSON: " + file + ": " + e.getOriginalMessage(), e);
+    }
+    String found = json == null ? "" : json.path("schema").asText();
+    if (!found.equals(schema)) {
+      throw new UnreadableException(
+          "the file has a format that is not known here: schema="
+              + (found.isEmpty() ? "none" : found)
+              + " known="
+              + schema
+              + "; use the loadgen-report of the same version: "
+              + file);
+    }
+    return json;
+  }
+
+  /** Returns where it was read from. */
+  public Path directory() {
+    return directory;
+  }
+
+  /** Returns {@code run.json}. */
+  public JsonNode plan() {
+    return plan;
+  }
+
+  /** Returns {@code summary.json}; null if the run was killed. */
+  public JsonNode summary() {
+    return summary;
+  }
+
+  /** Returns the verdict that the client gave; {@code KILLED} without a summary. */
+  public String verdict() {
+    return summary == null ? "KILLED" : summary.path("verdict").asText();
+  }
+
+  /**
+   * Returns the latencies of a phase in nanoseconds, without the warm-up, from the histograms of
+   * all seconds.
+   *
+   * @return empty if the run has none
+   */
+  public Histogram histogram(String phase) throws UnreadableException, IOException {
+    if (histograms == null) {
+      histograms = histograms(directory.resolve("latency.hlog"));
+    }
+    Histogram histogram = histograms.get(phase);
+    return histogram == null ? new Histogram(3) : histogram;
+  }
+
+  private static Map<String, Histogram> histograms(Path log)
+      throws UnreadableException, IOException {
+    Map<String, Histogram> sums = new TreeMap<>();
+    if (!Files.exists(log)) {
+      return sums;
+    }
+    try (HistogramLogReader reader = new HistogramLogReader(log.toFile())) {
+      while (reader.hasNext()) {
+        EncodableHistogram interval = reader.nextIntervalHistogram();
+        if (interval instanceof Histogram histogram && histogram.getTag() != null) {
+          sums.computeIfAbsent(histogram.getTag(), tag -> new Histogram(3)).add(histogram);
+        }
+      }
+    } catch (RuntimeException e) {
+      // The library says nothing more exact of a line that it cannot decode.
+      throw new UnreadableException("the file is damaged: " + log + ": " + e, e);
+    }
+    return sums;
+  }
+
+  /**
+   * Returns the measured successes.
+   *
+   * @param columns of {@code samples.csv.gz} to keep
+   */
+  public Samples samples(List<String> columns) throws UnreadableException, IOException {
+    Path file = directory.resolve("samples.csv.gz");
+    if (!Files.exists(file)) {
+      throw new UnreadableException("the bundle holds no samples.csv.gz: " + directory);
+    }
+    return Samples.read(file, columns);
+  }
+}
