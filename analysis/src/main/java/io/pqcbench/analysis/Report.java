@@ -27,6 +27,7 @@ import java.util.stream.Collectors;
  * @param trials that count, in the order in which they ran
  * @param comparisons of arms with the baseline; empty for a single run
  * @param split of the differences by phase; empty for a single run
+ * @param charts of the trials that count
  * @param claims what the numbers can and cannot support
  */
 public record Report(
@@ -39,6 +40,7 @@ public record Report(
     List<TrialOf> trials,
     List<Comparison> comparisons,
     List<Split> split,
+    Charts charts,
     List<Claims.Claim> claims) {
 
   /** Of the JSON form. */
@@ -147,6 +149,8 @@ public record Report(
   private static Report ofShards(List<Run> shards) throws UnreadableException, IOException {
     String name = shards.get(0).directory().toAbsolutePath().getFileName().toString();
     TrialOf trial = trial(shards, name, "run", 1);
+    Charts.Builder charts = new Charts.Builder();
+    charts.add(name, "run", 1, shards);
     return new Report(
         SCHEMA,
         name + (shards.size() > 1 ? " and " + (shards.size() - 1) + " more shards" : ""),
@@ -159,6 +163,7 @@ public record Report(
         List.of(trial),
         List.of(),
         List.of(),
+        charts.build(),
         List.of(
             new Claims.Claim(
                 "trials",
@@ -173,6 +178,7 @@ public record Report(
     List<Comparison> withExcluded = Comparison.of(experiment, EXPLORED, true);
     List<TrialOf> trials = new ArrayList<>();
     List<Arm> arms = new ArrayList<>();
+    Charts.Builder charts = new Charts.Builder();
     for (Experiment.Arm arm : experiment.arms()) {
       List<Experiment.Trial> counting = experiment.trials(arm.name(), false);
       Map<String, String> conditions = Map.of();
@@ -183,6 +189,7 @@ public record Report(
           conditions = conditions.isEmpty() ? trial.conditions() : conditions;
           List<Run> bundle = List.of(Run.read(trial.bundle()));
           trials.add(trial(bundle, trial.name(), arm.name(), trial.block()));
+          charts.add(trial.name(), arm.name(), trial.block(), bundle);
         }
       }
       long attempts =
@@ -202,6 +209,7 @@ public record Report(
         trials,
         comparisons,
         split(experiment, comparisons, trials),
+        charts.build(experiment),
         Claims.of(experiment, comparisons, withExcluded));
   }
 

@@ -10,6 +10,7 @@ import io.pqcbench.analysis.bundle.UnreadableException;
 import io.pqcbench.analysis.gatling.GatlingReport;
 import io.pqcbench.analysis.report.Csv;
 import io.pqcbench.analysis.report.GatlingText;
+import io.pqcbench.analysis.report.Html;
 import io.pqcbench.analysis.report.Markdown;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -74,10 +75,10 @@ final class ReportCommand implements Callable<Integer> {
 
   @Option(
       names = {"-f", "--format"},
-      paramLabel = "md|json|csv",
+      paramLabel = "md|html|json|csv",
       description =
-          "md: short, for a pull request; json: everything; csv: a line a trial and figure, for R"
-              + " and pandas. Default: ${DEFAULT-VALUE}")
+          "md: short, for a pull request; html: one page with charts; json: everything; csv: a line"
+              + " a trial and figure, for R and pandas. Default: ${DEFAULT-VALUE}")
   private Format format = Format.MD;
 
   @Option(
@@ -88,6 +89,7 @@ final class ReportCommand implements Callable<Integer> {
 
   private enum Format {
     MD,
+    HTML,
     JSON,
     CSV
   }
@@ -123,6 +125,7 @@ final class ReportCommand implements Callable<Integer> {
     String text =
         switch (format) {
           case MD -> Markdown.of(report);
+          case HTML -> Html.of(report);
           case JSON -> JSON.writeValueAsString(report) + "\n";
           case CSV -> Csv.of(report);
         };

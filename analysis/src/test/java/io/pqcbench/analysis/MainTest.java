@@ -104,6 +104,16 @@ class MainTest {
   }
 
   @Test
+  void thePageIsOneFileThatNeedsNoNetwork() throws Exception {
+    Path file = directory.resolve("report.html");
+
+    assertThat(run(experiment(), "--format", "html", "--out", file)).isZero();
+    assertThat(Files.readString(file))
+        .contains("What these numbers can and cannot support", "uPlot")
+        .doesNotContain("src=\"http", "href=\"http");
+  }
+
+  @Test
   void twoNightsAreComparedAndTheExitCodeTells() throws Exception {
     Path before = experiment();
     Path after =

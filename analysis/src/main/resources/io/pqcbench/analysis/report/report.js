@@ -75,6 +75,7 @@
       stroke: () => css('--ink'),
       grid: line,
       ticks: line,
+      size: 34,
       values: (u, splits) => splits.map(value => (value == null ? '' : tick(value))),
       ...more,
     };
@@ -86,7 +87,7 @@
     ...more,
   });
 
-  const yAxis = {size: 64};
+  const yAxis = {size: 58};
 
   /** A little more than the data, so that no line lies on the frame. */
   const logRange = (u, low, high) =>
@@ -106,12 +107,15 @@
     range: (u, a, b) => (a == null ? [1, 10] : [a, b > a ? b : 2 * a]),
   };
 
+  const nothing = () => 'transparent';
+
   function line(label, theLook, more = {}) {
     return {
       label,
       stroke: theLook.color,
       width: 2,
       dash: theLook.dash,
+      mark: theLook.dash.length ? nothing : theLook.color,
       points: {show: false},
       value: (u, value, i, at) => (at == null ? '--' : micros(value)),
       ...more,
@@ -249,15 +253,12 @@
     for (const arm of report.arms) {
       const theLook = armLook(arm.name);
       for (const name of ['p50', 'p99']) {
+        const fill = () => (name === 'p99' ? css('--paper')
+          : arm.again ? faint(theLook.color(), 0.45) : theLook.color());
         series.push(line(`${arm.name} ${name}`, theLook, {
           paths: () => null,
-          points: {
-            show: true,
-            size: 9,
-            width: 2,
-            fill: () => (name === 'p50' && !arm.again ? theLook.color()
-              : name === 'p50' ? faint(theLook.color(), 0.45) : css('--paper')),
-          },
+          points: {show: true, size: 9, width: 2, fill},
+          mark: fill,
           value: (u, value, i, idx) =>
             (idx == null || dots[idx].arm !== arm.name ? '--' : micros(value)),
         }));
@@ -705,6 +706,11 @@
       height: height(host),
       ...options,
       cursor: {y: false, ...options.cursor},
+      legend: {markers: {
+        width: 2,
+        dash: (u, i) => (u.series[i].dash?.length ? 'dotted' : 'solid'),
+        fill: (u, i) => u.series[i].mark?.() ?? 'transparent',
+      }},
       hooks: {...options.hooks, setSeries: [toggled]},
     }, data, host);
     legendKeys(plot.drawn);

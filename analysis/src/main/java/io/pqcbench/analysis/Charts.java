@@ -1,0 +1,821 @@
+package io.pqcbench.analysis;
+
+import io.pqcbench.analysis.bundle.Experiment;
+import io.pqcbench.analysis.bundle.Run;
+import io.pqcbench.analysis.bundle.Samples;
+import io.pqcbench.analysis.bundle.UnreadableException;
+import io.pqcbench.analysis.statistics.Quantiles;
+import java.io.BufferedReader;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.ToDoubleFunction;
+import org.HdrHistogram.Histogram;
+
+/**
+ * What the charts show, reduced to what can be drawn: some hundred points a series, however large
+ * the runs are. Nothing is left out for it; what is too dense is binned.
+ *
+ * <p>Times are microseconds, instants seconds after the start of the run. A value that would need
+ * more samples than there are is null in a list, and NaN elsewhere.
+ *
+ * @param percentiles latency over percentile by arm, one element a phase
+ * @param differences of the arms' distribution functions from their baselines', one element a
+ *     phase; empty if nothing is compared
+ * @param timelines of the trials that count; of a run of several machines, one a machine
+ * @param ladder null if the arms do not differ in their rate
+ */
+public record Charts(
+    List<Curves> percentiles, List<Curves> differences, List<Timeline> timelines, Ladder ladder) {
+
+  /** The phases with percentile curves and distribution functions. */
+  public static final List<String> PHASES = List.of("response", "handshake");
+
+  /** The quantiles of a bin of a timeline. */
+  public static final Map<String, Double> BIN_QUANTILES = binQuantiles();
+
+  private static final int MOST_BINS = 300;
+  private static final int MOST_SLOW = 300;
+  private static final double MICROS = 1e6;
+
+  /**
+   * Curves over a common axis.
+   *
+   * @param phase of the bundle
+   * @param x 1/(1-p) for percentiles; for differences the latency, microseconds
+   */
+  public record Curves(String phase, List<Double> x, List<Curve> curves) {}
+
+  /**
+   * One arm's curve: computed trial by trial, never from pooled samples.
+   *
+   * @param arm by name
+   * @param against the baseline, by name; null for percentiles
+   * @param trials of which it is made; of differences, blocks in which both arms have one
+   * @param samples of the smallest of them
+   * @param middle median over the trials: microseconds, or percentage points
+   * @param low smallest
+   * @param high largest
+   */
+  public record Curve(
+      String arm,
+      String against,
+      int trials,
+      long samples,
+      List<Double> middle,
+      List<Double> low,
+      List<Double> high) {}
+
+  /**
+   * One trial over time.
+   *
+   * @param trial by name, with the shard if it has several
+   * @param binSeconds length of a bin: one second, longer if the trial is
+   * @param warmupSeconds the instant from which it was measured
+   * @param endSeconds the instant at which the load ended
+   * @param seconds where the bins begin
+   * @param counts measured successes that were <em>planned</em> in each
+   * @param quantiles of their response times, by name as in {@link #BIN_QUANTILES}; {@code max} is
+   *     the largest
+   * @param disturbances while the load ran, by source
+   * @param slow the slowest of {@code slow.csv}, the slowest first
+   * @param causes how many of all that {@code slow.csv} has are put down to each cause
+   */
+  public record Timeline(
+      String trial,
+      double binSeconds,
+      double warmupSeconds,
+      double endSeconds,
+      List<Double> seconds,
+      List<Integer> counts,
+      Map<String, List<Double>> quantiles,
+      Map<String, List<Disturbance>> disturbances,
+      List<Slow> slow,
+      Map<String, Integer> causes) {}
+
+  /**
+   * A disturbance, or several of one source that lie too close to be told apart in a drawing.
+   *
+   * @param start of the first
+   * @param end of the last
+   * @param count how many
+   * @param micros all that they took
+   * @param largestMicros what the largest took
+   * @param detail of the largest
+   */
+  public record Disturbance(
+      double start, double end, int count, double micros, double largestMicros, String detail) {}
+
+  /**
+   * A slow request.
+   *
+   * @param index in the schedule
+   * @param planned when it was due
+   * @param cause as the client found it; empty if it did not get to look
+   * @param evidence for the cause
+   * @param micros by phase
+   */
+  public record Slow(
+      long index, double planned, String cause, String evidence, Map<String, Double> micros) {}
+
+  /**
+   * What happens as the rate rises.
+   *
+   * @param rungs of all series, in each by rate
+   * @param knees one a series
+   */
+  public record Ladder(List<Rung> rungs, List<Knee> knees) {}
+
+  /**
+   * One arm as a rung. Without a trial that counts it shows those that the plan excludes: above the
+   * knee there may be no others.
+   *
+   * @param series what it has in common with the other rungs
+   * @param arm by name
+   * @param offered arrivals planned, per second; median of the trials
+   * @param achieved arrivals started, per second
+   * @param completed successes done, per second
+   * @param trials that it shows
+   * @param excluded whether they are those that the plan excludes
+   * @param verdicts of them, how many of each
+   * @param micros medians by metric such as {@code response.p50}
+   */
+  public record Rung(
+      String series,
+      String arm,
+      double offered,
+      double achieved,
+      double completed,
+      int trials,
+      boolean excluded,
+      Map<String, Integer> verdicts,
+      Map<String, Double> micros) {}
+
+  /**
+   * Where a series gives way.
+   *
+   * @param series as in {@link Rung}
+   * @param above the largest rate, per second, below which nothing gave way; NaN if the lowest did
+   * @param at the first rung that gave way; NaN if none did
+   * @param why what gave way
+   */
+  public record Knee(String series, double above, double at, String why) {}
+
+  /**
+   * Collects trials, and keeps of each only what is drawn, so that an experiment of many trials
+   * needs no more memory than one of few.
+   */
+  public static final class Builder {
+    /** 1/(1-p) up to p99.9999, with the percentiles that are printed among them. */
+    private static final double[] PERCENTILE_AXIS = percentileAxis();
+
+    /** Microseconds; fine enough that two decades of them make a smooth curve. */
+    private static final double[] LATENCY_AXIS = latencyAxis();
+
+    /** Beyond these shares every curve is flat. */
+    private static final double FIRST_SHARE = 0.001;
+
+    private static final double LAST_SHARE = 0.999;
+
+    private final List<Part> parts = new ArrayList<>();
+    private final List<Timeline> timelines = new ArrayList<>();
+
+    /** What is kept of a trial; lists by phase, over the two axes. */
+    private record Part(
+        String arm,
+        int block,
+        Map<String, Long> counts,
+        Map<String, List<Double>> percentiles,
+        Map<String, List<Double>> shares) {}
+
+    /**
+     * Adds a trial that counts.
+     *
+     * @param trial by name
+     * @param arm by name
+     * @param block from 1
+     * @param shards its bundles: one, or those of the machines that ran it together
+     * @throws UnreadableException if a file of a bundle is damaged
+     */
+    public void add(String trial, String arm, int block, List<Run> shards)
+        throws UnreadableException, IOException {
+      Map<String, Long> counts = new LinkedHashMap<>();
+      Map<String, List<Double>> percentiles = new LinkedHashMap<>();
+      Map<String, List<Double>> shares = new LinkedHashMap<>();
+      for (String phase : PHASES) {
+        Histogram histogram = Trial.merged(shards, phase);
+        counts.put(phase, histogram.getTotalCount());
+        percentiles.put(phase, percentiles(histogram));
+        shares.put(phase, shares(histogram));
+      }
+      parts.add(new Part(arm, block, counts, percentiles, shares));
+      // Each machine has its own clock, and its own disturbances.
+      for (int i = 0; i < shards.size(); i++) {
+        String name = shards.size() == 1 ? trial : trial + ", shard " + (i + 1);
+        timelines.add(Timelines.of(name, shards.get(i)));
+      }
+    }
+
+    /** Returns the charts of what was added, with nothing to compare it with. */
+    public Charts build() {
+      return new Charts(percentileCurves(), List.of(), List.copyOf(timelines), null);
+    }
+
+    /**
+     * Returns the charts of an experiment, of which all trials that count were added.
+     *
+     * @throws UnreadableException if a bundle is damaged
+     */
+    public Charts build(Experiment experiment) throws UnreadableException, IOException {
+      return new Charts(
+          percentileCurves(),
+          differenceCurves(experiment),
+          List.copyOf(timelines),
+          Ladders.of(experiment));
+    }
+
+    private static double[] percentileAxis() {
+      TreeSet<Double> axis = new TreeSet<>(List.of(2.0, 4.0, 20.0));
+      for (int i = 1; i <= 24 * 6; i++) {
+        axis.add(Math.pow(10, i / 24.0));
+      }
+      return axis.stream().mapToDouble(Double::doubleValue).toArray();
+    }
+
+    private static double[] latencyAxis() {
+      double[] axis = new double[80 * 8 + 1];
+      for (int i = 0; i < axis.length; i++) {
+        axis[i] = Math.pow(10, i / 80.0);
+      }
+      return axis;
+    }
+
+    private static List<Double> percentiles(Histogram histogram) {
+      long n = histogram.getTotalCount();
+      List<Double> values = new ArrayList<>();
+      for (double x : PERCENTILE_AXIS) {
+        double p = 1 - 1 / x;
+        values.add(
+            n < Quantiles.leastToPrint(p)
+                ? null
+                : (Double) (histogram.getValueAtPercentile(100 * Math.ceil(p * n) / n) / 1e3));
+      }
+      return values;
+    }
+
+    /** Shares of all that were done within each latency. */
+    private static List<Double> shares(Histogram histogram) {
+      List<Double> shares = new ArrayList<>();
+      for (double micros : LATENCY_AXIS) {
+        shares.add(
+            histogram.getTotalCount() == 0
+                ? null
+                : (Double) (histogram.getPercentileAtOrBelowValue((long) (micros * 1e3)) / 100));
+      }
+      return shares;
+    }
+
+    private List<Curves> percentileCurves() {
+      List<Curves> all = new ArrayList<>();
+      for (String phase : PHASES) {
+        List<Curve> curves = new ArrayList<>();
+        for (String arm : parts.stream().map(Part::arm).distinct().toList()) {
+          List<Part> ours = parts.stream().filter(part -> part.arm().equals(arm)).toList();
+          curves.add(
+              curve(
+                  arm,
+                  null,
+                  ours.stream().map(part -> part.percentiles().get(phase)).toList(),
+                  least(ours, phase)));
+        }
+        all.add(trimmed(phase, PERCENTILE_AXIS, curves, 0, PERCENTILE_AXIS.length));
+      }
+      return all;
+    }
+
+    private List<Curves> differenceCurves(Experiment experiment) {
+      List<Curves> all = new ArrayList<>();
+      for (String phase : PHASES) {
+        List<Curve> curves = new ArrayList<>();
+        for (Experiment.Arm arm : experiment.arms()) {
+          Experiment.Arm baseline = experiment.baselineOf(arm);
+          if (baseline != null) {
+            addDifference(curves, phase, arm.name(), baseline.name());
+          }
+        }
+        int[] range = movingRange(phase);
+        if (!curves.isEmpty() && range[0] < range[1]) {
+          all.add(trimmed(phase, LATENCY_AXIS, curves, range[0], range[1]));
+        }
+      }
+      return all;
+    }
+
+    private void addDifference(List<Curve> curves, String phase, String arm, String baseline) {
+      List<List<Double>> differences = new ArrayList<>();
+      List<Part> both = new ArrayList<>();
+      for (Part ours : parts) {
+        for (Part theirs : parts) {
+          if (ours.arm().equals(arm)
+              && theirs.arm().equals(baseline)
+              && ours.block() == theirs.block()) {
+            differences.add(minus(ours.shares().get(phase), theirs.shares().get(phase)));
+            both.add(ours);
+            both.add(theirs);
+          }
+        }
+      }
+      if (!differences.isEmpty()) {
+        curves.add(curve(arm, baseline, differences, least(both, phase)));
+      }
+    }
+
+    private static List<Double> minus(List<Double> ours, List<Double> theirs) {
+      List<Double> points = new ArrayList<>();
+      for (int i = 0; i < ours.size(); i++) {
+        points.add(
+            ours.get(i) == null || theirs.get(i) == null
+                ? null
+                : (Double) (100 * (ours.get(i) - theirs.get(i))));
+      }
+      return points;
+    }
+
+    private static long least(List<Part> parts, String phase) {
+      return parts.stream().mapToLong(part -> part.counts().get(phase)).min().orElse(0);
+    }
+
+    private static Curve curve(
+        String arm, String against, List<List<Double>> trials, long samples) {
+      List<Double> middle = new ArrayList<>();
+      List<Double> low = new ArrayList<>();
+      List<Double> high = new ArrayList<>();
+      for (int i = 0; i < trials.get(0).size(); i++) {
+        int at = i;
+        List<Double> values =
+            trials.stream().map(trial -> trial.get(at)).filter(v -> v != null).sorted().toList();
+        // A median of other trials at each place would be no curve.
+        boolean whole = values.size() == trials.size();
+        middle.add(whole ? (Double) median(values) : null);
+        low.add(whole ? values.get(0) : null);
+        high.add(whole ? values.get(values.size() - 1) : null);
+      }
+      return new Curve(arm, against, trials.size(), samples, middle, low, high);
+    }
+
+    /** Returns from where to where the latencies lie. */
+    private int[] movingRange(String phase) {
+      int from = LATENCY_AXIS.length;
+      int to = 0;
+      for (Part part : parts) {
+        for (int i = 0; i < LATENCY_AXIS.length; i++) {
+          Double share = part.shares().get(phase).get(i);
+          if (share != null && share > FIRST_SHARE && share < LAST_SHARE) {
+            from = Math.min(from, Math.max(0, i - 1));
+            to = Math.max(to, Math.min(LATENCY_AXIS.length, i + 2));
+          }
+        }
+      }
+      return new int[] {from, to};
+    }
+
+    /** Leaves out where there is nothing to draw. */
+    private static Curves trimmed(
+        String phase, double[] axis, List<Curve> curves, int first, int end) {
+      int from = first;
+      int to = end;
+      while (from < to && isEmptyAt(curves, from)) {
+        from++;
+      }
+      while (from < to && isEmptyAt(curves, to - 1)) {
+        to--;
+      }
+      List<Double> x = new ArrayList<>();
+      for (int i = from; i < to; i++) {
+        x.add(axis[i]);
+      }
+      List<Curve> cut = new ArrayList<>();
+      for (Curve curve : curves) {
+        cut.add(
+            new Curve(
+                curve.arm(),
+                curve.against(),
+                curve.trials(),
+                curve.samples(),
+                new ArrayList<>(curve.middle().subList(from, to)),
+                new ArrayList<>(curve.low().subList(from, to)),
+                new ArrayList<>(curve.high().subList(from, to))));
+      }
+      return new Curves(phase, x, cut);
+    }
+
+    private static boolean isEmptyAt(List<Curve> curves, int at) {
+      return curves.stream().allMatch(curve -> curve.middle().get(at) == null);
+    }
+  }
+
+  /** How timelines are read from bundles. */
+  private static final class Timelines {
+    private static final double[] BIN_SECONDS = {
+      1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600
+    };
+
+    private static final List<String> SLOW_PHASES =
+        List.of("response", "lag", "connect", "hello", "flight", "finish", "ttlb");
+
+    private Timelines() {}
+
+    static Timeline of(String trial, Run run) throws UnreadableException, IOException {
+      Samples samples = run.samples(List.of("response_us"));
+      double warmup = run.plan().at("/plan/pace/warmupNanos").asDouble(0) / 1e9;
+      double end = run.plan().at("/plan/pace/durationNanos").asDouble(0) / 1e9;
+      double first = samples.size() == 0 ? warmup : Double.MAX_VALUE;
+      double last = first;
+      for (int i = 0; i < samples.size(); i++) {
+        first = Math.min(first, samples.plannedSeconds(i));
+        last = i == 0 ? first : Math.max(last, samples.plannedSeconds(i));
+      }
+      first = Math.floor(first);
+      end = Math.max(end, last);
+      double width = binSeconds(end - first);
+      List<Double> seconds = new ArrayList<>();
+      List<Integer> counts = new ArrayList<>();
+      Map<String, List<Double>> quantiles = new LinkedHashMap<>();
+      bins(samples, first, width, (int) ((last - first) / width) + 1, seconds, counts, quantiles);
+      Map<String, Integer> causes = new TreeMap<>();
+      List<Slow> slow = slow(run.directory().resolve("slow.csv"), causes);
+      return new Timeline(
+          trial,
+          width,
+          warmup,
+          end,
+          seconds,
+          counts,
+          quantiles,
+          disturbances(run.directory().resolve("disturbances.csv"), end),
+          slow,
+          causes);
+    }
+
+    private static double binSeconds(double length) {
+      for (double width : BIN_SECONDS) {
+        if (length / width <= MOST_BINS) {
+          return width;
+        }
+      }
+      return Math.ceil(length / MOST_BINS);
+    }
+
+    private static void bins(
+        Samples samples,
+        double first,
+        double width,
+        int bins,
+        List<Double> seconds,
+        List<Integer> counts,
+        Map<String, List<Double>> quantiles) {
+      int[] ends = new int[bins];
+      for (int i = 0; i < samples.size(); i++) {
+        ends[(int) ((samples.plannedSeconds(i) - first) / width)]++;
+      }
+      int[] free = new int[bins];
+      for (int bin = 1; bin < bins; bin++) {
+        free[bin] = ends[bin - 1];
+        ends[bin] += ends[bin - 1];
+      }
+      float[] values = new float[samples.size()];
+      for (int i = 0; i < samples.size(); i++) {
+        values[free[(int) ((samples.plannedSeconds(i) - first) / width)]++] = samples.value(0, i);
+      }
+      BIN_QUANTILES.keySet().forEach(name -> quantiles.put(name, new ArrayList<>()));
+      quantiles.put("max", new ArrayList<>());
+      for (int bin = 0; bin < bins; bin++) {
+        int from = bin == 0 ? 0 : ends[bin - 1];
+        int count = ends[bin] - from;
+        Arrays.sort(values, from, ends[bin]);
+        seconds.add(first + bin * width);
+        counts.add(count);
+        BIN_QUANTILES.forEach(
+            (name, p) ->
+                quantiles
+                    .get(name)
+                    .add(
+                        count < Quantiles.leastToPrint(p)
+                            ? null
+                            : (Double) (double) values[from + (int) Math.ceil(p * count) - 1]));
+        quantiles.get("max").add(count == 0 ? null : (Double) (double) values[ends[bin] - 1]);
+      }
+    }
+
+    /** Of a source with many, those that begin in the same three-hundredth of the run are one. */
+    private static Map<String, List<Disturbance>> disturbances(Path file, double end)
+        throws UnreadableException, IOException {
+      Map<String, List<Disturbance>> all = new TreeMap<>();
+      try (Table table = new Table(file)) {
+        while (table.next()) {
+          double from = table.number("start_us") / MICROS;
+          double to = table.number("end_us") / MICROS;
+          double micros = table.number("amount_us");
+          if (to > 0 && from < end) {
+            all.computeIfAbsent(table.text("source"), source -> new ArrayList<>())
+                .add(new Disturbance(from, to, 1, micros, micros, table.text("detail")));
+          }
+        }
+      }
+      all.replaceAll((source, list) -> list.size() <= MOST_BINS ? list : merged(list, end));
+      return all;
+    }
+
+    private static List<Disturbance> merged(List<Disturbance> list, double end) {
+      Map<Long, Disturbance> bins = new TreeMap<>();
+      for (Disturbance each : list) {
+        bins.merge((long) Math.floor(each.start() / end * MOST_BINS), each, Timelines::together);
+      }
+      return new ArrayList<>(bins.values());
+    }
+
+    private static Disturbance together(Disturbance one, Disturbance other) {
+      boolean first = one.largestMicros() >= other.largestMicros();
+      return new Disturbance(
+          Math.min(one.start(), other.start()),
+          Math.max(one.end(), other.end()),
+          one.count() + other.count(),
+          one.micros() + other.micros(),
+          first ? one.largestMicros() : other.largestMicros(),
+          first ? one.detail() : other.detail());
+    }
+
+    private static List<Slow> slow(Path file, Map<String, Integer> causes)
+        throws UnreadableException, IOException {
+      Comparator<Slow> bySize = Comparator.comparingDouble(slow -> slow.micros().get("response"));
+      PriorityQueue<Slow> slowest = new PriorityQueue<>(bySize);
+      try (Table table = new Table(file)) {
+        while (table.next()) {
+          Map<String, Double> micros = new LinkedHashMap<>();
+          for (String phase : SLOW_PHASES) {
+            micros.put(phase, table.number(phase + "_us"));
+          }
+          Slow slow =
+              new Slow(
+                  (long) table.number("index"),
+                  table.number("planned_us") / MICROS,
+                  table.text("cause"),
+                  table.text("evidence"),
+                  micros);
+          causes.merge(slow.cause().isEmpty() ? "not known" : slow.cause(), 1, Integer::sum);
+          slowest.add(slow);
+          if (slowest.size() > MOST_SLOW) {
+            slowest.remove();
+          }
+        }
+      }
+      return slowest.stream().sorted(bySize.reversed()).toList();
+    }
+  }
+
+  /** How a rate ladder is made of an experiment. */
+  private static final class Ladders {
+    private static final String RATE = "rate";
+    private static final List<String> METRICS =
+        List.of("response.p50", "response.p99", "handshake.p50", "handshake.p99");
+
+    /** A rung whose rate is below this share of the offered one has given way. */
+    private static final double SHARE = 0.99;
+
+    /** So has one whose median response is so many times the lowest rung's. */
+    private static final double TIMES = 2;
+
+    private Ladders() {}
+
+    static Ladder of(Experiment experiment) throws UnreadableException, IOException {
+      List<Experiment.Arm> arms =
+          experiment.arms().stream()
+              .filter(arm -> !arm.again() && arm.cell().containsKey(RATE))
+              .toList();
+      if (arms.stream().map(arm -> arm.cell().get(RATE)).distinct().count() < 2) {
+        return null;
+      }
+      Map<String, List<Rung>> series = new LinkedHashMap<>();
+      for (Experiment.Arm arm : arms) {
+        Rung rung = rung(experiment, arm);
+        if (rung != null) {
+          series.computeIfAbsent(rung.series(), name -> new ArrayList<>()).add(rung);
+        }
+      }
+      List<Rung> rungs = new ArrayList<>();
+      List<Knee> knees = new ArrayList<>();
+      series.forEach(
+          (name, ours) -> {
+            ours.sort(Comparator.comparingDouble(Rung::offered));
+            rungs.addAll(ours);
+            knees.add(knee(name, ours));
+          });
+      return new Ladder(rungs, knees);
+    }
+
+    private static Rung rung(Experiment experiment, Experiment.Arm arm)
+        throws UnreadableException, IOException {
+      List<Experiment.Trial> counting = trials(experiment, arm, false);
+      boolean excluded = counting.isEmpty();
+      List<Experiment.Trial> shown = excluded ? trials(experiment, arm, true) : counting;
+      if (shown.isEmpty()) {
+        return null;
+      }
+      Map<String, List<Double>> rates = new LinkedHashMap<>();
+      Map<String, Integer> verdicts = new TreeMap<>();
+      for (Experiment.Trial trial : shown) {
+        Run run = Run.read(trial.bundle());
+        for (String rate : List.of("offered", "achieved", "completed")) {
+          double value =
+              run.summary() == null
+                  ? Double.NaN
+                  : run.summary().path(rate + "PerSecond").asDouble(Double.NaN);
+          rates.computeIfAbsent(rate, name -> new ArrayList<>()).add(value);
+        }
+        verdicts.merge(trial.verdict(), 1, Integer::sum);
+      }
+      Map<String, Double> micros = new LinkedHashMap<>();
+      METRICS.forEach(metric -> micros.put(metric, median(shown, t -> t.figure(metric))));
+      return new Rung(
+          series(arm),
+          arm.name(),
+          median(rates.get("offered"), v -> v),
+          median(rates.get("achieved"), v -> v),
+          median(rates.get("completed"), v -> v),
+          shown.size(),
+          excluded,
+          verdicts,
+          micros);
+    }
+
+    private static List<Experiment.Trial> trials(
+        Experiment experiment, Experiment.Arm arm, boolean withExcluded) {
+      return experiment.trials(arm.name(), withExcluded).stream()
+          .filter(trial -> trial != null)
+          .toList();
+    }
+
+    private static String series(Experiment.Arm arm) {
+      StringBuilder name = new StringBuilder(arm.family());
+      arm.cell()
+          .forEach(
+              (key, value) -> {
+                if (!key.equals(RATE)) {
+                  name.append('@').append(key).append('=').append(value);
+                }
+              });
+      return name.toString();
+    }
+
+    private static Knee knee(String series, List<Rung> rungs) {
+      double above = Double.NaN;
+      for (Rung rung : rungs) {
+        String why = why(rung, rungs.get(0));
+        if (why != null) {
+          return new Knee(series, above, rung.offered(), why);
+        }
+        above = rung.offered();
+      }
+      return new Knee(series, above, Double.NaN, "no rung gave way");
+    }
+
+    private static String why(Rung rung, Rung lowest) {
+      if (rung.achieved() < SHARE * rung.offered()) {
+        return "less than 99 % of what was offered was started";
+      }
+      if (rung.completed() < SHARE * rung.offered()) {
+        return "less than 99 % of what was offered was completed";
+      }
+      if (rung.excluded()) {
+        return "the plan excludes all its trials";
+      }
+      return rung.micros().get("response.p50") > TIMES * lowest.micros().get("response.p50")
+          ? "the median response is more than twice the lowest rung's"
+          : null;
+    }
+  }
+
+  /** A small CSV file of a bundle, a line at a time. A file that is not there has no lines. */
+  private static final class Table implements Closeable {
+    private final Path file;
+    private final BufferedReader in;
+    private final List<String> header;
+    private List<String> fields = List.of();
+    private long line = 1;
+
+    Table(Path file) throws IOException {
+      this.file = file;
+      this.in = Files.exists(file) ? Files.newBufferedReader(file, StandardCharsets.UTF_8) : null;
+      String names = in == null ? null : in.readLine();
+      this.header = names == null ? List.of() : fields(names);
+    }
+
+    /** Reads a line; the last one may be torn, because the run was killed, and is left out then. */
+    boolean next() throws IOException, UnreadableException {
+      String text = in == null ? null : in.readLine();
+      if (text == null) {
+        return false;
+      }
+      line++;
+      fields = fields(text);
+      if (fields.size() == header.size()) {
+        return true;
+      }
+      if (in.readLine() == null) {
+        return false;
+      }
+      throw new UnreadableException(
+          "the file is damaged: line="
+              + line
+              + " fields="
+              + fields.size()
+              + " of "
+              + header.size()
+              + ": "
+              + file);
+    }
+
+    String text(String column) throws UnreadableException {
+      int at = header.indexOf(column);
+      if (at < 0) {
+        throw new UnreadableException("the file has no column '" + column + "': " + file);
+      }
+      return fields.get(at);
+    }
+
+    /** Returns NaN for a field that is empty. */
+    double number(String column) throws UnreadableException {
+      String text = text(column);
+      try {
+        return text.isEmpty() ? Double.NaN : Double.parseDouble(text);
+      } catch (NumberFormatException e) {
+        throw new UnreadableException(
+            "the file is damaged: line=" + line + " number=" + text + ": " + file, e);
+      }
+    }
+
+    /** Commas in quotes separate nothing, and a quote in them is doubled. */
+    private static List<String> fields(String text) {
+      List<String> fields = new ArrayList<>();
+      StringBuilder field = new StringBuilder();
+      boolean quoted = false;
+      for (int i = 0; i < text.length(); i++) {
+        char c = text.charAt(i);
+        if (c == '"' && quoted && i + 1 < text.length() && text.charAt(i + 1) == '"') {
+          field.append('"');
+          i++;
+        } else if (c == '"') {
+          quoted = !quoted;
+        } else if (c == ',' && !quoted) {
+          fields.add(field.toString());
+          field.setLength(0);
+        } else {
+          field.append(c);
+        }
+      }
+      fields.add(field.toString());
+      return fields;
+    }
+
+    @Override
+    public void close() throws IOException {
+      if (in != null) {
+        in.close();
+      }
+    }
+  }
+
+  private static Map<String, Double> binQuantiles() {
+    Map<String, Double> quantiles = new LinkedHashMap<>();
+    quantiles.put("p50", 0.5);
+    quantiles.put("p90", 0.9);
+    quantiles.put("p99", 0.99);
+    return quantiles;
+  }
+
+  private static <T> double median(List<T> values, ToDoubleFunction<T> value) {
+    return median(
+        values.stream().map(v -> value.applyAsDouble(v)).filter(v -> !v.isNaN()).sorted().toList());
+  }
+
+  /** Returns the median of sorted values; NaN without any. */
+  private static double median(List<Double> sorted) {
+    int middle = sorted.size() / 2;
+    return sorted.isEmpty()
+        ? Double.NaN
+        : sorted.size() % 2 == 1
+            ? sorted.get(middle)
+            : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+  }
+}
