@@ -147,6 +147,7 @@ public record Charts(
    * @param achieved arrivals started, per second
    * @param completed successes done, per second
    * @param trials that it shows
+   * @param samples of the smallest of them
    * @param excluded whether they are those that the plan excludes
    * @param verdicts of them, how many of each
    * @param micros medians by metric such as {@code response.p50}
@@ -158,6 +159,7 @@ public record Charts(
       double achieved,
       double completed,
       int trials,
+      long samples,
       boolean excluded,
       Map<String, Integer> verdicts,
       Map<String, Double> micros) {}
@@ -654,6 +656,7 @@ public record Charts(
           median(rates.get("achieved"), v -> v),
           median(rates.get("completed"), v -> v),
           shown.size(),
+          shown.stream().mapToLong(Experiment.Trial::count).min().orElse(0),
           excluded,
           verdicts,
           micros);

@@ -13,7 +13,6 @@ import io.pqcbench.analysis.Report;
 import io.pqcbench.analysis.Trial;
 import io.pqcbench.analysis.statistics.Interval;
 import io.pqcbench.analysis.statistics.Quantiles;
-import io.pqcbench.analysis.statistics.Variance;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -59,7 +58,8 @@ public final class Html {
 
   private static final Map<String, Double> SAID = said();
 
-  private static final Pattern LIMITS = Pattern.compile("[(\\[]?[-+0-9,.]+ to [-+0-9,.]+[)\\]]?");
+  private static final Pattern LIMITS =
+      Pattern.compile("\\(n=[^)]*\\)|[(\\[]?[-+0-9,.]+ to [-+0-9,.]+[)\\]]?");
 
   private final Report report;
   private final StringBuilder body = new StringBuilder();
@@ -179,12 +179,8 @@ public final class Html {
             + " interval, which holds for independent samples and is too narrow for others.");
     List<String> head = new ArrayList<>(List.of("arm", "trials", "verdicts"));
     COLUMNS.forEach(column -> head.add(column.replaceFirst("\\.", " ") + ", µs"));
-    head.addAll(
-        List.of(
-            "client CPU, µs a handshake",
-            "sent, bytes a handshake",
-            "received, bytes a handshake"));
     List<List<String>> rows = new ArrayList<>();
+    List<List<String>> costs = new ArrayList<>();
     for (Report.Arm arm : report.arms()) {
       List<Report.TrialOf> trials = trialsOf(arm.name());
       List<String> row = new ArrayList<>();
@@ -196,41 +192,32 @@ public final class Html {
             int dot = column.indexOf('.');
             row.add(spread(trials, column.substring(0, dot), column.substring(dot + 1)));
           });
-      row.add(spread(trials.stream().map(Report.TrialOf::cpuMicros).toList(), 1));
-      row.add(spread(trials.stream().map(Report.TrialOf::bytesOut).toList(), 0));
-      row.add(spread(trials.stream().map(Report.TrialOf::bytesIn).toList(), 0));
       rows.add(row);
+      costs.add(
+          List.of(
+              row.get(0),
+              spread(trials.stream().map(Report.TrialOf::cpuMicros).toList(), 1),
+              spread(trials.stream().map(Report.TrialOf::bytesOut).toList(), 0),
+              spread(trials.stream().map(Report.TrialOf::bytesIn).toList(), 0),
+              number(arm.variance().withinTrial(), 1),
+              number(arm.variance().ofATrialsMean(), 1),
+              number(arm.variance().betweenTrials(), 1)));
     }
-    body.append(table("Arms", head, rows));
-    variance();
-    end();
-  }
-
-  /** Where more effort would help: in longer trials, or in more of them. */
-  private void variance() {
-    List<List<String>> rows = new ArrayList<>();
-    for (Report.Arm arm : report.arms()) {
-      Variance variance = arm.variance();
-      if (!Double.isNaN(variance.withinTrial())) {
-        rows.add(
+    body.append(table("Latency", head, rows));
+    // Where more effort would help: in longer trials, or in more of them.
+    body.append(
+        table(
+            "Cost and standard deviations of a handshake",
             List.of(
-                label(arm.name(), arm.again()),
-                number(variance.withinTrial(), 1),
-                number(variance.ofATrialsMean(), 1),
-                number(variance.betweenTrials(), 1)));
-      }
-    }
-    if (!rows.isEmpty()) {
-      body.append(
-          table(
-              "Standard deviations of the handshake",
-              List.of(
-                  "arm",
-                  "between samples, µs",
-                  "which leaves in a trial's mean, µs",
-                  "between trials, µs"),
-              rows));
-    }
+                "arm",
+                "client CPU, µs",
+                "sent, bytes",
+                "received, bytes",
+                "deviation between samples, µs",
+                "which leaves in a trial's mean, µs",
+                "deviation between trials, µs"),
+            costs));
+    end();
   }
 
   private void comparisons() {
@@ -418,19 +405,7 @@ public final class Html {
             + " ends where fewer than ten samples of a trial lie beyond it.");
     StringBuilder says = new StringBuilder();
     for (Charts.Curves curves : report.charts().percentiles()) {
-      List<String> arms = new ArrayList<>();
-      for (Charts.Curve curve : curves.curves()) {
-        List<String> figures = new ArrayList<>();
-        SAID.forEach((name, p) -> figures.add(name + " " + at(curves, curve, p)));
-        arms.add(curve.arm() + ": " + String.join(", ", figures));
-      }
-      says.append(
-          sentence(
-              curves.phase(),
-              title(curves.phase())
-                  + ", µs, median of the trials (smallest to largest). "
-                  + String.join("; ", arms)
-                  + "."));
+      says.append(sentence(curves.phase(), says(curves)));
     }
     chart(
         "percentiles",
@@ -441,21 +416,57 @@ public final class Html {
     end();
   }
 
-  private static String at(Charts.Curves curves, Charts.Curve curve, double p) {
+  private static String says(Charts.Curves curves) {
+    List<String> parts = new ArrayList<>();
+    for (Charts.Curve curve : curves.curves()) {
+      List<String> figures = new ArrayList<>();
+      SAID.forEach(
+          (name, p) -> {
+            int at = place(curves, p);
+            if (at >= 0) {
+              figures.add(name + " " + at(curve, at, p));
+            }
+          });
+      parts.add(curve.arm() + ": " + String.join(", ", figures));
+    }
+    long samples = curves.curves().stream().mapToLong(Charts.Curve::samples).min().orElse(0);
+    SAID.forEach(
+        (name, p) -> {
+          if (place(curves, p) < 0) {
+            parts.add(name + ": " + notEnough(samples, Quantiles.leastToPrint(p)));
+          }
+        });
+    return title(curves.phase())
+        + ", µs, median of the trials (smallest to largest). "
+        + String.join("; ", parts)
+        + ".";
+  }
+
+  /** Returns where a percentile is on the axis; -1 if no arm has samples enough for it. */
+  private static int place(Charts.Curves curves, double p) {
     for (int i = 0; i < curves.x().size(); i++) {
-      if (Math.abs(curves.x().get(i) * (1 - p) - 1) < 1e-6 && curve.middle().get(i) != null) {
-        String middle = number(curve.middle().get(i), 1);
-        return curve.trials() == 1
-            ? middle
-            : String.format(
-                Locale.ROOT,
-                "%s (%s to %s)",
-                middle,
-                number(curve.low().get(i), 1),
-                number(curve.high().get(i), 1));
+      int at = i;
+      if (Math.abs(curves.x().get(i) * (1 - p) - 1) < 1e-6
+          && curves.curves().stream().anyMatch(curve -> curve.middle().get(at) != null)) {
+        return i;
       }
     }
-    return notEnough(curve.samples(), Quantiles.leastToPrint(p));
+    return -1;
+  }
+
+  private static String at(Charts.Curve curve, int at, double p) {
+    Double middle = curve.middle().get(at);
+    if (middle == null) {
+      return notEnough(curve.samples(), Quantiles.leastToPrint(p));
+    }
+    return curve.trials() == 1
+        ? number(middle, 1)
+        : String.format(
+            Locale.ROOT,
+            "%s (%s to %s)",
+            number(middle, 1),
+            number(curve.low().get(at), 1),
+            number(curve.high().get(at), 1));
   }
 
   private void differences() {
@@ -705,20 +716,22 @@ public final class Html {
       int blocks =
           split.parts().values().stream().mapToInt(c -> c.differences().size()).max().orElse(0);
       boolean known = split.parts().values().stream().anyMatch(c -> c.shift().shift().exists());
+      String who = split.arm() + " against " + split.baseline();
       says.append(
           element(
               "p",
-              String.format(
-                  Locale.ROOT,
-                  "%s against %s, µs: %s; client CPU %s µs a handshake; handshake bytes %s sent, %s"
-                      + " received.%s",
-                  split.arm(),
-                  split.baseline(),
-                  parts.isEmpty() ? "no block has both" : String.join(", ", parts),
-                  signed(split.cpuMicros(), 1),
-                  signed(split.bytesOut(), 0),
-                  signed(split.bytesIn(), 0),
-                  known ? "" : " There is no interval at 95 % from " + blocks + " blocks.")));
+              parts.isEmpty()
+                  ? who + ": no block has both."
+                  : String.format(
+                      Locale.ROOT,
+                      "%s, µs: %s; client CPU %s µs a handshake; handshake bytes %s sent, %s"
+                          + " received.%s",
+                      who,
+                      String.join(", ", parts),
+                      signed(split.cpuMicros(), 1),
+                      signed(split.bytesOut(), 0),
+                      signed(split.bytesIn(), 0),
+                      known ? "" : " No interval at 95 % from " + blocks + " blocks.")));
     }
     chart(
         "phases",
@@ -754,8 +767,8 @@ public final class Html {
           ladder.rungs().stream()
               .filter(rung -> rung.series().equals(knee.series()))
               .map(Html::says)
-              .collect(Collectors.joining("; "));
-      says.append(element("p", knee.series() + ". " + says(knee) + " " + rungs + "."));
+              .collect(Collectors.joining("; at "));
+      says.append(element("p", knee.series() + ". " + says(knee) + " At " + rungs + "."));
     }
     chart(
         "ladder",
@@ -787,11 +800,15 @@ public final class Html {
     double p99 = rung.micros().getOrDefault("response.p99", Double.NaN);
     return String.format(
         Locale.ROOT,
-        "at %s/s achieved %s/s, response p50 %s, p99 %s%s",
+        "%s/s achieved %s/s, response p50 %s, p99 %s%s",
         number(rung.offered(), 1),
         number(rung.achieved(), 1),
-        Double.isNaN(p50) ? "not enough samples" : number(p50, 1) + " µs",
-        Double.isNaN(p99) ? "not enough samples" : number(p99, 1) + " µs",
+        Double.isNaN(p50)
+            ? notEnough(rung.samples(), Quantiles.leastToPrint(0.5))
+            : number(p50, 1) + " µs",
+        Double.isNaN(p99)
+            ? notEnough(rung.samples(), Quantiles.leastToPrint(0.99))
+            : number(p99, 1) + " µs",
         rung.excluded() ? " (only excluded trials)" : "");
   }
 

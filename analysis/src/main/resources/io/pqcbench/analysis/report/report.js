@@ -13,8 +13,12 @@
 
   const number = (value, digits = 1) =>
     value.toLocaleString('en-US', {minimumFractionDigits: digits, maximumFractionDigits: digits});
-  const micros = value => (value == null ? 'not enough samples' : `${number(value)} µs`);
+  const micros = value => `${number(value)} µs`;
   const tick = value => value.toLocaleString('en-US', {maximumFractionDigits: 6});
+  /** A percentile takes ten samples beyond it, on either side. */
+  const need = p => Math.round(10 / Math.min(p, 1 - p));
+  const figure = (value, samples, p) => (value == null
+    ? `not enough samples (n=${tick(samples)}, needs ${tick(need(p))})` : micros(value));
   const percentile = x => {
     const digits = Math.max(0, Math.ceil(Math.log10(x) - 1e-9));
     return `${+(100 - 100 / x).toFixed(digits)} %`;
@@ -117,7 +121,6 @@
       dash: theLook.dash,
       mark: theLook.dash.length ? nothing : theLook.color,
       points: {show: false},
-      value: (u, value, i, at) => (at == null ? '--' : micros(value)),
       ...more,
     };
   }
@@ -158,18 +161,21 @@
     const series = [{}];
     const bands = [];
     const data = [of.x];
+    // Many bands on one another are a fog.
+    const thin = Math.min(1, 3 / of.curves.length);
     for (const curve of of.curves) {
       const theLook = armLook(curve.arm);
       const at = series.length;
       const name = curve.against ? `${curve.arm} against ${curve.against}` : curve.arm;
       series.push(line(name, theLook, {
+        arm: curve.arm,
         value: (u, value, i, idx) => {
           if (idx == null) {
             return '--';
           }
-          return value == null || curve.trials === 1
-            ? text(value)
-            : `${text(value)} (${number(curve.low[idx])} to ${number(curve.high[idx])})`;
+          const limits = value == null || curve.trials === 1 ? ''
+            : ` (${number(curve.low[idx])} to ${number(curve.high[idx])})`;
+          return text(value, curve, of.x[idx]) + limits;
         },
       }));
       data.push(curve.middle);
@@ -177,13 +183,14 @@
         const edge = {
           class: 'edge',
           width: 1,
-          stroke: () => faint(theLook.color(), 0.25),
+          stroke: () => faint(theLook.color(), 0.3 * thin),
           points: {show: false},
           of: at,
+          arm: curve.arm,
         };
         series.push({...edge, label: `${name}, smallest`}, {...edge, label: `${name}, largest`});
         data.push(curve.low, curve.high);
-        bands.push({series: [at + 2, at + 1], fill: () => faint(theLook.color(), 0.14)});
+        bands.push({series: [at + 2, at + 1], fill: () => faint(theLook.color(), 0.16 * thin)});
       }
     }
     return {series, bands, data};
@@ -192,12 +199,15 @@
   const ofPhase = (list, phase) => list.find(each => each.phase === phase) || list[0];
 
   function percentiles(phase) {
-    const {series, bands, data} = curves(ofPhase(charts.percentiles, phase), micros);
+    const of = ofPhase(charts.percentiles, phase);
+    const said = (value, curve, x) => figure(value, curve.samples, 1 - 1 / x);
+    const {series, bands, data} = curves(of, said);
     const marks = [1, 2, 4, 10, 20, 100, 1e3, 1e4, 1e5, 1e6];
     series[0] = {label: 'percentile', value: (u, x) => (x == null ? '--' : percentile(x))};
     return {
       data,
-      text: (i, value) => (i === 0 ? percentile(value) : micros(value)),
+      text: (i, value, row) => (i === 0 ? percentile(value)
+        : said(value, of.curves.find(each => each.arm === series[i].arm), of.x[row])),
       options: {
         series,
         bands,
@@ -245,7 +255,11 @@
       return trial.block + (place - (report.arms.length - 1) / 2) * step;
     };
     const dots = [...report.trials].sort((a, b) => at(a) - at(b));
-    const figure = (trial, name) => trial.figures.phases[phase]?.[name];
+    const found = (trial, name) => trial.figures.phases[phase]?.[name];
+    const known = (trial, name) =>
+      (found(trial, name)?.need == null ? found(trial, name)?.interval.estimate ?? null : null);
+    const said = (trial, name) =>
+      figure(known(trial, name), trial.figures.count, name === 'p50' ? 0.5 : 0.99);
     const series = [
       {label: 'trial', value: (u, x, i, idx) => (idx == null ? '--' : dots[idx].name)},
     ];
@@ -259,17 +273,23 @@
           paths: () => null,
           points: {show: true, size: 9, width: 2, fill},
           mark: fill,
-          value: (u, value, i, idx) =>
-            (idx == null || dots[idx].arm !== arm.name ? '--' : micros(value)),
+          arm: arm.name,
+          figure: name,
+          class: name === 'p99' ? 'edge' : null,
+          of: name === 'p99' ? series.length - 1 : null,
+          value: (u, value, i, idx) => (idx == null || dots[idx].arm !== arm.name ? '--'
+            : `${said(dots[idx], 'p50')}, p99 ${said(dots[idx], 'p99')}`),
         }));
-        data.push(dots.map(trial => (trial.arm === arm.name && figure(trial, name)?.need == null
-          ? figure(trial, name)?.interval.estimate ?? null : null)));
+        data.push(dots.map(trial => (trial.arm === arm.name ? known(trial, name) : null)));
       }
     }
     return {
       data,
-      text: (i, value) =>
-        (i === 0 ? `block ${Math.round(value)}` : value == null ? '' : micros(value)),
+      text: (i, value, row) => {
+        const trial = dots[row];
+        return i === 0 ? `${trial.name}, block ${trial.block}`
+          : series[i].arm === trial.arm ? said(trial, series[i].figure) : '';
+      },
       options: {
         series,
         scales: {
@@ -325,23 +345,23 @@
       const share = (ROW * sources.length + 8) / (height(host) - 70);
       return [floor / (high / floor) ** (share / (1 - share)), high];
     };
-    const needs = {p50: 20, p90: 100, p99: 1000, max: 1};
+    const shares = [0.5, 0.9, 0.99];
+    const said = (i, value, idx) => (i < shares.length
+      ? figure(value, shown.counts[idx], shares[i]) : value == null ? 'none' : micros(value));
     const bin = idx =>
       `${tick(seconds[idx])} to ${tick(seconds[idx] + binSeconds)} s, n=${tick(shown.counts[idx])}`;
     return {
       data: [x, ...lines.map(([quantile]) => quantiles[quantile])],
-      text: (i, value) => (i === 0 ? `${number(value - binSeconds / 2, 0)} s` : micros(value)),
+      text: (i, value, row) => (i === 0 ? bin(row) : said(i - 1, value, row)),
       options: {
         series: [
           {
             label: 'due from',
             value: (u, at, i, idx) => (idx == null ? '--' : bin(idx)),
           },
-          ...lines.map(([quantile, its]) => line(quantile, its, {
+          ...lines.map(([quantile, its], at) => line(quantile, its, {
             points: {show: x.length < 40, size: 4, fill: its.color},
-            value: (u, value, i, idx) => (idx == null ? '--' : value == null
-              ? `not enough samples (n=${tick(shown.counts[idx])}, needs ${tick(needs[quantile])})`
-              : micros(value)),
+            value: (u, value, i, idx) => (idx == null ? '--' : said(at, value, idx)),
           })),
         ],
         bands: [
@@ -560,8 +580,11 @@
 
   const rungNames = charts.ladder ? [...new Set(charts.ladder.rungs.map(rung => rung.series))] : [];
 
-  /** Lines over the offered rate; each of the lines is {label, series, look, value of a rung}. */
-  function ladder(lines, label, text) {
+  /**
+   * Lines over the offered rate; each is {label, series, look, value and text of a rung}, and the
+   * rates as offered have no series.
+   */
+  function ladder(lines, label) {
     const {rungs, knees} = charts.ladder;
     const x = [...new Set(rungs.map(rung => rung.offered))].sort((a, b) => a - b);
     const at = (each, offered) =>
@@ -570,22 +593,25 @@
       const rung = each.series == null ? {offered} : at(each, offered);
       return rung ? each.value(rung) ?? null : null;
     };
+    const said = (each, offered) => {
+      const rung = each.series == null ? {offered} : at(each, offered);
+      return rung ? each.text(each.value(rung), rung) : 'no trial';
+    };
     return {
       data: [x, ...lines.map(each => x.map(offered => value(each, offered)))],
-      text: (i, shown) => (i === 0 ? `${number(shown)}/s` : shown == null ? '' : text(shown)),
+      text: (i, shown, row) => (i === 0 ? `${number(shown)}/s` : said(lines[i - 1], x[row])),
       options: {
         series: [
           {label: 'offered', value: (u, shown) => (shown == null ? '--' : `${number(shown)}/s`)},
           ...lines.map(each => line(each.label, each.look, {
             spanGaps: true,
             points: each.series == null ? {show: false} : points(each.look),
-            value: (u, shown, i, idx) =>
-              (idx == null ? '--' : shown == null ? 'not enough samples' : text(shown)),
+            value: (u, shown, i, idx) => (idx == null ? '--' : said(each, x[idx])),
           })),
         ],
         scales: {
           x: {time: false, distr: 3, range: (u, a, b) => [a / 1.15, b * 1.15]},
-          y: logScale,
+          y: {distr: 3, range: (u, a, b) => (a == null ? [1, 10] : [a / 1.2, b * 1.2])},
         },
         axes: [
           logAxis('offered, 1/s, logarithmic', {
@@ -602,14 +628,16 @@
   const ladderLook = series => look(rungNames.indexOf(series));
 
   const latencyLadder = phase => ladder(
-    rungNames.flatMap(series => ['p50', 'p99'].map(figure => ({
-      label: `${series} ${figure}`,
+    rungNames.flatMap(series => ['p50', 'p99'].map(name => ({
+      label: `${series} ${name}`,
       series,
-      look: {...ladderLook(series), dash: figure === 'p99' ? [6, 4] : []},
-      value: rung => rung.micros[`${phase}.${figure}`],
+      look: {...ladderLook(series), dash: name === 'p99' ? [6, 4] : []},
+      value: rung => rung.micros[`${phase}.${name}`],
+      text: (value, rung) => figure(value, rung.samples, name === 'p50' ? 0.5 : 0.99),
     }))),
-    `${phase}, µs, logarithmic`,
-    micros);
+    `${phase}, µs, logarithmic`);
+
+  const perSecond = value => (value == null ? 'not known' : `${number(value)}/s`);
 
   const rateLadder = () => ladder(
     [
@@ -618,16 +646,17 @@
         series: null,
         look: {color: () => css('--muted'), dash: [2, 4]},
         value: rung => rung.offered,
+        text: perSecond,
       },
       ...rungNames.map(series => ({
         label: series,
         series,
         look: ladderLook(series),
         value: rung => rung.achieved,
+        text: perSecond,
       })),
     ],
-    'achieved, 1/s, logarithmic',
-    shown => `${number(shown)}/s`);
+    'achieved, 1/s, logarithmic');
 
   function drawKnees(u, knees) {
     inFrame(u, (ctx, bbox, ratio) => {
@@ -644,7 +673,7 @@
         ctx.font = `${11 * ratio}px system-ui, sans-serif`;
         const text = `knee of ${knee.series}`;
         const left = Math.max(bbox.left + 4 * ratio, x - ctx.measureText(text).width - 8 * ratio);
-        caption(ctx, text, left, bbox.top + (10 + 15 * i) * ratio, ratio);
+        caption(ctx, text, left, bbox.top + bbox.height - (10 + 15 * i) * ratio, ratio);
       });
     });
   }
@@ -808,7 +837,7 @@
     if (details.open) {
       details.querySelector('.wide').replaceChildren(...ours(section).map(({drawn, made}) => table(
         drawn.series.map(each => each.label),
-        made.data[0].map((x, row) => made.data.map((column, i) => made.text(i, column[row]))))));
+        made.data[0].map((x, row) => made.data.map((column, i) => made.text(i, column[row], row))))));
     }
   }
 

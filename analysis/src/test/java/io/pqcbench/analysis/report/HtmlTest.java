@@ -38,7 +38,7 @@ class HtmlTest {
         .contains("<span class=\"limits\">+101.5 to +150.2</span> (96.9 %)")
         .contains("0.0313")
         .contains("equivalent")
-        .contains("<td>300.3</td><td>6.5</td><td>44.8</td>")
+        .contains("<td>255</td><td>774</td><td>300.3</td><td>6.5</td><td>44.8</td>")
         .contains("<h2>What these numbers can and cannot support</h2>")
         .contains("One pair of machines took part.")
         .contains("<th scope=\"row\">group</th><td>X25519</td>");
@@ -62,6 +62,7 @@ class HtmlTest {
   void givesNoNumberWhereSamplesAreTooFew() {
     assertThat(page)
         .contains("not enough samples (n=2,000, needs 10,000)")
+        .contains("p99 not enough samples (n=900, needs 1,000)")
         .contains("p99 of a bin: not enough samples (n=300, needs 1,000)")
         .doesNotContain("NaN");
   }
@@ -271,6 +272,7 @@ class HtmlTest {
         achieved,
         achieved,
         2,
+        900,
         false,
         Map.of("TRUSTED", 2),
         micros);
