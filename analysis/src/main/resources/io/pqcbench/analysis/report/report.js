@@ -11,8 +11,10 @@
 
   // Words and numbers.
 
+  /** What rounds to nothing is not negative. */
   const number = (value, digits = 1) =>
-    value.toLocaleString('en-US', {minimumFractionDigits: digits, maximumFractionDigits: digits});
+    (Math.abs(value) < 0.5 * 10 ** -digits ? 0 : value).toLocaleString(
+      'en-US', {minimumFractionDigits: digits, maximumFractionDigits: digits});
   const micros = value => `${number(value)} µs`;
   const tick = value => value.toLocaleString('en-US', {maximumFractionDigits: 6});
   /** A percentile takes ten samples beyond it, on either side. */
@@ -490,8 +492,8 @@
     const when = `${number(start, 3)} to ${number(end, 3)} s`;
     return count === 1
       ? `${source}, ${when}: ${micros(all)}${detail ? `, ${detail}` : ''}.`
-      : `${count} of ${source}, ${when}: ${micros(all)} in all; the largest ${micros(largestMicros)}`
-        + `${detail ? `, ${detail}` : ''}.`;
+      : `${count} of ${source}, ${when}: ${micros(all)} in all; the largest `
+        + `${micros(largestMicros)}${detail ? `, ${detail}` : ''}.`;
   }
 
   function phases() {
@@ -835,11 +837,13 @@
   function dataTable(section) {
     const details = section.querySelector('details.data');
     if (details.open) {
-      details.querySelector('.wide').replaceChildren(...ours(section).map(({drawn, made}) => table(
-        drawn.series.map(each => each.label),
-        made.data[0].map((x, row) => made.data.map((column, i) => made.text(i, column[row], row))))));
+      details.querySelector('.wide').replaceChildren(...ours(section).map(plot => table(
+        plot.drawn.series.map(each => each.label), rows(plot.made))));
     }
   }
+
+  const rows = ({data, text}) =>
+    data[0].map((x, row) => data.map((column, i) => text(i, column[row], row)));
 
   function slowTable(section, list) {
     const details = section.querySelector('details.slow');
