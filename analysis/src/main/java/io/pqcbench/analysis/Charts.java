@@ -369,7 +369,7 @@ public record Charts(
             trials.stream().map(trial -> trial.get(at)).filter(v -> v != null).sorted().toList();
         // A median of other trials at each place would be no curve.
         boolean whole = values.size() == trials.size();
-        middle.add(whole ? (Double) median(values) : null);
+        middle.add(whole ? (Double) median(values, v -> v) : null);
         low.add(whole ? values.get(0) : null);
         high.add(whole ? values.get(values.size() - 1) : null);
       }
@@ -808,17 +808,7 @@ public record Charts(
   }
 
   private static <T> double median(List<T> values, ToDoubleFunction<T> value) {
-    return median(
-        values.stream().map(v -> value.applyAsDouble(v)).filter(v -> !v.isNaN()).sorted().toList());
-  }
-
-  /** Returns the median of sorted values; NaN without any. */
-  private static double median(List<Double> sorted) {
-    int middle = sorted.size() / 2;
-    return sorted.isEmpty()
-        ? Double.NaN
-        : sorted.size() % 2 == 1
-            ? sorted.get(middle)
-            : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+    return Quantiles.median(
+        values.stream().mapToDouble(value).filter(v -> !Double.isNaN(v)).sorted().toArray());
   }
 }

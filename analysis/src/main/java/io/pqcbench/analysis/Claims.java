@@ -3,6 +3,7 @@ package io.pqcbench.analysis;
 import io.pqcbench.analysis.bundle.Experiment;
 import io.pqcbench.analysis.statistics.Bootstrap;
 import io.pqcbench.analysis.statistics.Interval;
+import io.pqcbench.analysis.statistics.Quantiles;
 import io.pqcbench.analysis.statistics.Trend;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -369,7 +370,7 @@ public final class Claims {
             .orElse(0);
     Trial.PERCENTILES.forEach(
         (name, p) -> {
-          long need = Math.round(10 / (1 - p));
+          long need = Quantiles.leastToPrint(p);
           if (least < need) {
             no(
                 "tail",

@@ -5,6 +5,7 @@ import io.pqcbench.analysis.statistics.Equivalence;
 import io.pqcbench.analysis.statistics.Holm;
 import io.pqcbench.analysis.statistics.Interval;
 import io.pqcbench.analysis.statistics.Power;
+import io.pqcbench.analysis.statistics.Quantiles;
 import io.pqcbench.analysis.statistics.Shift;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -110,7 +111,8 @@ public record Comparison(
       }
     }
     double[] values = differences.stream().mapToDouble(Double::doubleValue).toArray();
-    double level = median(levels);
+    double level =
+        Quantiles.median(levels.stream().mapToDouble(Double::doubleValue).sorted().toArray());
     double margin = margin(experiment, metric, level);
     Shift.Result shift = values.length == 0 ? null : Shift.paired(values, 1 - ALPHA);
     boolean tested = values.length > 0 && !Double.isNaN(margin);
@@ -189,14 +191,6 @@ public record Comparison(
     double share = margin.path("percent").isNumber() ? margin.path("percent").asDouble() : 0;
     double largest = Math.max(micros, share / 100 * level);
     return largest > 0 ? largest : Double.NaN;
-  }
-
-  private static double median(List<Double> values) {
-    double[] sorted = values.stream().mapToDouble(Double::doubleValue).sorted().toArray();
-    int middle = sorted.length / 2;
-    return sorted.length == 0
-        ? Double.NaN
-        : sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
   }
 
   private static double deviation(double[] values) {

@@ -3,11 +3,11 @@ package io.pqcbench.analysis;
 import io.pqcbench.analysis.bundle.Experiment;
 import io.pqcbench.analysis.bundle.UnreadableException;
 import io.pqcbench.analysis.statistics.Holm;
+import io.pqcbench.analysis.statistics.Quantiles;
 import io.pqcbench.analysis.statistics.Shift;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -129,8 +129,8 @@ public record Regression(List<Row> rows) {
                 new Row(
                     arm.name(),
                     metric,
-                    median(old),
-                    median(now),
+                    Quantiles.median(old),
+                    Quantiles.median(now),
                     old.length,
                     now.length,
                     Shift.unpaired(old, now, 1 - Comparison.ALPHA),
@@ -177,19 +177,14 @@ public record Regression(List<Row> rows) {
         unsure);
   }
 
+  /** Returns what an arm's trials that count have, the smallest first. */
   private static double[] figures(Experiment experiment, String arm, String metric) {
     return experiment.trials(arm, false).stream()
         .filter(Objects::nonNull)
         .mapToDouble(trial -> trial.figure(metric))
         .filter(value -> !Double.isNaN(value))
+        .sorted()
         .toArray();
-  }
-
-  private static double median(double[] values) {
-    double[] sorted = values.clone();
-    Arrays.sort(sorted);
-    int middle = sorted.length / 2;
-    return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
   }
 
   /** Returns the comparison as a Markdown table, with what came true below it. */

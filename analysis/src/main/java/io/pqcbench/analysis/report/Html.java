@@ -867,10 +867,7 @@ public final class Html {
     if (sorted.length == 0) {
       return "-";
     }
-    int middle = sorted.length / 2;
-    double median =
-        sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-    String all = number(median, decimals);
+    String all = number(Quantiles.median(sorted), decimals);
     return all.equals(number(sorted[0], decimals))
             && all.equals(number(sorted[sorted.length - 1], decimals))
         ? all

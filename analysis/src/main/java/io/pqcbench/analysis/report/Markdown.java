@@ -4,6 +4,7 @@ import io.pqcbench.analysis.Claims;
 import io.pqcbench.analysis.Comparison;
 import io.pqcbench.analysis.Report;
 import io.pqcbench.analysis.statistics.Interval;
+import io.pqcbench.analysis.statistics.Quantiles;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -103,9 +104,7 @@ public final class Markdown {
     if (values.length == 0) {
       return "not enough samples";
     }
-    int middle = values.length / 2;
-    double median =
-        values.length % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+    double median = Quantiles.median(values);
     return values.length == 1
         ? String.format(Locale.ROOT, "%.1f", median)
         : String.format(

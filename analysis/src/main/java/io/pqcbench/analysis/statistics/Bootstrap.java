@@ -65,7 +65,7 @@ public final class Bootstrap {
     Arrays.sort(values);
     double tail = (1 - confidence) / 2;
     return new Interval(
-        Shift.median(values),
+        Quantiles.median(values),
         values[(int) Math.floor(tail * (replicates - 1))],
         values[(int) Math.ceil((1 - tail) * (replicates - 1))],
         confidence);

@@ -73,6 +73,19 @@ public final class Quantiles {
   }
 
   /**
+   * Returns the median; of an even number of values the mean of the two in the middle.
+   *
+   * @param sorted values, the smallest first
+   * @return NaN without a value
+   */
+  public static double median(double[] sorted) {
+    int middle = sorted.length / 2;
+    return sorted.length == 0
+        ? Double.NaN
+        : sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  }
+
+  /**
    * Returns the fewest values with which a percentile is worth printing: those that have ten beyond
    * it.
    *

@@ -41,7 +41,7 @@ public final class Shift {
   public static Result paired(double[] differences, double confidence) {
     require(differences.length, "differences");
     double[] walsh = walshAverages(differences);
-    double estimate = median(walsh);
+    double estimate = Quantiles.median(walsh);
     int n = differences.length;
     int k = rank(signedRankCounts(n), Math.pow(2, n), (1 - confidence) / 2);
     Interval interval =
@@ -82,7 +82,7 @@ public final class Shift {
       }
     }
     Arrays.sort(differences);
-    double estimate = median(differences);
+    double estimate = Quantiles.median(differences);
     double[] counts = rankSumCounts(m, n);
     double all = binomial(m + n, n);
     int k = rank(counts, all, (1 - confidence) / 2);
@@ -117,12 +117,6 @@ public final class Shift {
     }
     Arrays.sort(averages);
     return averages;
-  }
-
-  /** Returns the median of sorted values. */
-  static double median(double[] sorted) {
-    int middle = sorted.length / 2;
-    return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
   }
 
   /**
