@@ -32,7 +32,7 @@
   const faint = (color, share) =>
     color + Math.round(255 * share).toString(16).padStart(2, '0');
 
-  /** How each arm is drawn: an A/A arm like its baseline, but dashed and hollow. */
+  /** How each arm is drawn: an A/A arm like its baseline, but dashed, and with squares for dots. */
   function looks() {
     const found = new Map();
     const plain = report.arms.filter(arm => !arm.again);
@@ -40,7 +40,7 @@
     report.arms.filter(arm => arm.again).forEach((arm, i) => {
       const pair = report.comparisons.find(comparison => comparison.arm === arm.name);
       const like = (pair && found.get(pair.baseline)) || look(plain.length + i);
-      found.set(arm.name, {...like, dash: [3, 3]});
+      found.set(arm.name, {...like, dash: [3, 3], again: true});
     });
     return found;
   }
@@ -81,19 +81,36 @@
       stroke: () => css('--ink'),
       grid: line,
       ticks: line,
+      border: {show: true, stroke: () => css('--muted'), width: 1},
       size: 34,
       values: (u, splits) => splits.map(value => (value == null ? '' : tick(value))),
       ...more,
     };
   }
 
+  /** Leaves out the labels that would touch the one before. */
+  function apart(u, splits, i) {
+    const least = i === 0 ? 44 : 14;
+    let last = null;
+    return splits.map(value => {
+      const at = u.valToPos(value, i === 0 ? 'x' : 'y');
+      if (last != null && Math.abs(at - last) < least) {
+        return null;
+      }
+      last = at;
+      return value;
+    });
+  }
+
   const logAxis = (label, more = {}) => axis(label, {
     splits: (u, i, from, to) => logTicks(from, to),
-    filter: (u, splits) => splits,
+    filter: apart,
     ...more,
   });
 
-  const yAxis = {size: 58};
+  const yAxis = {size: 64};
+
+  const titled = (phase, unit) => `${phase[0].toUpperCase()}${phase.slice(1)}, ${unit}`;
 
   /** A little more than the data, so that no line lies on the frame. */
   const logRange = (u, low, high) =>
@@ -133,6 +150,19 @@
     fill: () => (theLook.dash.length ? css('--paper') : theLook.color()),
   });
 
+  /** Of uPlot's own points only the form differs. */
+  function squares(u, i, from, to) {
+    const fill = new Path2D();
+    const side = (u.series[i].points.size - u.series[i].points.width) * devicePixelRatio;
+    for (let at = from; at <= to; at++) {
+      if (u.data[i][at] != null) {
+        fill.rect(u.valToPos(u.data[0][at], 'x', true) - side / 2,
+          u.valToPos(u.data[i][at], 'y', true) - side / 2, side, side);
+      }
+    }
+    return {stroke: fill, fill, clip: null, flags: 3};
+  }
+
   /** Draws within the plot's frame, in canvas pixels. */
   function inFrame(u, draw) {
     const {ctx, bbox} = u;
@@ -158,9 +188,12 @@
 
   // Charts: each is a function of what was chosen, which returns uPlot's options and data.
 
-  /** Median lines with the range over trials as bands. */
-  function curves(of, text) {
-    const series = [{}];
+  /**
+   * Median lines with the range over trials as bands; an A/A arm's, which would lie on its
+   * baseline's, only as its edges.
+   */
+  function curves(of, axisName) {
+    const series = [{label: axisName}];
     const bands = [];
     const data = [of.x];
     // Many bands on one another are a fog.
@@ -169,33 +202,32 @@
       const theLook = armLook(curve.arm);
       const at = series.length;
       const name = curve.against ? `${curve.arm} against ${curve.against}` : curve.arm;
-      series.push(line(name, theLook, {
-        arm: curve.arm,
-        value: (u, value, i, idx) => {
-          if (idx == null) {
-            return '--';
-          }
-          const limits = value == null || curve.trials === 1 ? ''
-            : ` (${number(curve.low[idx])} to ${number(curve.high[idx])})`;
-          return text(value, curve, of.x[idx]) + limits;
-        },
-      }));
+      series.push(line(name, theLook, {curve}));
       data.push(curve.middle);
       if (curve.trials > 1) {
+        const {again} = theLook;
         const edge = {
           class: 'edge',
           width: 1,
-          stroke: () => faint(theLook.color(), 0.3 * thin),
+          stroke: () => faint(theLook.color(), (again ? 0.7 : 0.3) * thin),
+          dash: theLook.dash,
           points: {show: false},
           of: at,
-          arm: curve.arm,
+          curve,
         };
         series.push({...edge, label: `${name}, smallest`}, {...edge, label: `${name}, largest`});
         data.push(curve.low, curve.high);
-        bands.push({series: [at + 2, at + 1], fill: () => faint(theLook.color(), 0.16 * thin)});
+        if (!again) {
+          bands.push({series: [at + 2, at + 1], fill: () => faint(theLook.color(), 0.16 * thin)});
+        }
       }
     }
-    return {series, bands, data};
+    const limits = (i, row) => {
+      const {curve} = series[i];
+      return !curve || curve.trials === 1 || curve.middle[row] == null ? ''
+        : ` (${number(curve.low[row])} to ${number(curve.high[row])})`;
+    };
+    return {series, bands, data, limits};
   }
 
   const ofPhase = (list, phase) => list.find(each => each.phase === phase) || list[0];
@@ -203,24 +235,24 @@
   function percentiles(phase) {
     const of = ofPhase(charts.percentiles, phase);
     const said = (value, curve, x) => figure(value, curve.samples, 1 - 1 / x);
-    const {series, bands, data} = curves(of, said);
+    const {series, bands, data, limits} = curves(of, 'percentile');
     const marks = [1, 2, 4, 10, 20, 100, 1e3, 1e4, 1e5, 1e6];
-    series[0] = {label: 'percentile', value: (u, x) => (x == null ? '--' : percentile(x))};
     return {
       data,
+      limits,
       text: (i, value, row) => (i === 0 ? percentile(value)
-        : said(value, of.curves.find(each => each.arm === series[i].arm), of.x[row])),
+        : said(value, series[i].curve, of.x[row])),
       options: {
         series,
         bands,
         scales: {x: xLogScale, y: logScale},
         axes: [
-          logAxis('percentile, %; distance by 1/(1-p), logarithmic', {
+          logAxis('Percentile (1/(1-p), log scale)', {
             splits: (u, i, from, to) =>
               marks.filter(x => x >= from && x <= to && (x !== 4 && x !== 20 || u.width > NARROW)),
-            values: (u, splits) => splits.map(percentile),
+            values: (u, splits) => splits.map(x => (x == null ? '' : percentile(x))),
           }),
-          logAxis(`${phase}, µs, logarithmic`, yAxis),
+          logAxis(titled(phase, 'µs (log scale)'), yAxis),
         ],
       },
     };
@@ -228,10 +260,10 @@
 
   function differences(phase) {
     const share = value => (value == null ? 'no samples' : `${number(value)} points`);
-    const {series, bands, data} = curves(ofPhase(charts.differences, phase), share);
-    series[0] = {label: 'within', value: (u, x) => (x == null ? '--' : micros(x))};
+    const {series, bands, data, limits} = curves(ofPhase(charts.differences, phase), 'within');
     return {
       data,
+      limits,
       text: (i, value) => (i === 0 ? micros(value) : share(value)),
       options: {
         series,
@@ -241,8 +273,8 @@
           y: {range: (u, a, b) => linearRange(u, Math.min(a, 0), Math.max(b, 0))},
         },
         axes: [
-          logAxis(`${phase}, µs, logarithmic`),
-          axis('share done, difference in percentage points', yAxis),
+          logAxis(titled(phase, 'µs (log scale)')),
+          axis('Difference, percentage points', yAxis),
         ],
         hooks: {drawAxes: [zeroLine]},
       },
@@ -262,25 +294,18 @@
       (found(trial, name)?.need == null ? found(trial, name)?.interval.estimate ?? null : null);
     const said = (trial, name) =>
       figure(known(trial, name), trial.figures.count, name === 'p50' ? 0.5 : 0.99);
-    const series = [
-      {label: 'trial', value: (u, x, i, idx) => (idx == null ? '--' : dots[idx].name)},
-    ];
+    const series = [{label: 'trial'}];
     const data = [dots.map(at)];
     for (const arm of report.arms) {
       const theLook = armLook(arm.name);
       for (const name of ['p50', 'p99']) {
-        const fill = () => (name === 'p99' ? css('--paper')
-          : arm.again ? faint(theLook.color(), 0.45) : theLook.color());
+        const fill = () => (name === 'p99' ? css('--paper') : theLook.color());
         series.push(line(`${arm.name} ${name}`, theLook, {
           paths: () => null,
-          points: {show: true, size: 9, width: 2, fill},
+          points: {show: true, size: 9, width: 2, fill, ...(arm.again ? {paths: squares} : {})},
           mark: fill,
           arm: arm.name,
           figure: name,
-          class: name === 'p99' ? 'edge' : null,
-          of: name === 'p99' ? series.length - 1 : null,
-          value: (u, value, i, idx) => (idx == null || dots[idx].arm !== arm.name ? '--'
-            : `${said(dots[idx], 'p50')}, p99 ${said(dots[idx], 'p99')}`),
         }));
         data.push(dots.map(trial => (trial.arm === arm.name ? known(trial, name) : null)));
       }
@@ -302,11 +327,11 @@
           y: logScale,
         },
         axes: [
-          axis('block', {
+          axis('Block', {
             splits: (u, i, from, to) => whole(from, to, u.width / 40),
             values: (u, splits) => splits.map(tick),
           }),
-          logAxis(`${phase}, µs, logarithmic`, yAxis),
+          logAxis(titled(phase, 'µs (log scale)'), yAxis),
         ],
       },
     };
@@ -326,6 +351,8 @@
   }
 
   const ROW = 14;
+  /** Left of a timeline, for the names of what disturbed the client. */
+  const GUTTER = 78;
   let chosen = null;
 
   function timeline(name, host) {
@@ -357,13 +384,9 @@
       text: (i, value, row) => (i === 0 ? bin(row) : said(i - 1, value, row)),
       options: {
         series: [
-          {
-            label: 'due from',
-            value: (u, at, i, idx) => (idx == null ? '--' : bin(idx)),
-          },
-          ...lines.map(([quantile, its], at) => line(quantile, its, {
+          {label: 'due from'},
+          ...lines.map(([quantile, its]) => line(quantile, its, {
             points: {show: x.length < 40, size: 4, fill: its.color},
-            value: (u, value, i, idx) => (idx == null ? '--' : said(at, value, idx)),
           })),
         ],
         bands: [
@@ -375,9 +398,9 @@
           y: {distr: 3, range: yRange},
         },
         axes: [
-          axis('due, s after the start of the run'),
-          logAxis('response, µs, logarithmic', {
-            ...yAxis,
+          axis('Due, s after the start of the run'),
+          logAxis('Response, µs (log scale)', {
+            size: GUTTER,
             splits: (u, i, from, to) => logTicks(Math.max(from, floor), to),
           }),
         ],
@@ -427,9 +450,15 @@
             : faint(css('--bad'), 0.15 + 0.85 * Math.min(1, share));
           ctx.fillRect(from, y - 5 * ratio, width, 10 * ratio);
         }
-        caption(ctx, source, bbox.left + 4 * ratio, y, ratio);
       });
     });
+    const {ctx, bbox} = u;
+    ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+    ctx.textBaseline = 'middle';
+    ctx.textAlign = 'right';
+    ctx.fillStyle = css('--ink');
+    sources.forEach((source, row) => ctx.fillText(source, bbox.left - 5 * devicePixelRatio,
+      rowMiddle(bbox, devicePixelRatio, row, sources.length), (GUTTER - 5) * devicePixelRatio));
   }
 
   function drawSlow(u, slow) {
@@ -509,13 +538,15 @@
         ...report.split.map(split => parts.map(part => shift(split, part)?.estimate ?? null)),
       ],
       text: (i, value) => (i === 0 ? parts[value] : value == null ? '' : micros(value)),
+      limits: (i, row) => {
+        const found = i === 0 ? null : shift(report.split[i - 1], parts[row]);
+        return found ? ` ${intervalText(found)}` : '';
+      },
       options: {
         series: [
-          {label: 'phase', value: (u, at) => (at == null ? '--' : parts[at])},
+          {label: 'phase'},
           ...report.split.map(split => line(nameOf(split), armLook(split.arm), {
             paths: () => null,
-            value: (u, value, i, idx) => (idx == null || value == null ? '--'
-              : `${number(value)} µs ${intervalText(shift(split, parts[idx]))}`),
           })),
         ],
         scales: {
@@ -523,13 +554,13 @@
           y: {range: u => linearRange(u, Math.min(0, ...limits), Math.max(0, ...limits))},
         },
         axes: [
-          axis('phase', {
+          axis('Phase', {
             splits: () => parts.map((part, i) => i),
             values: () => parts,
             grid: {show: false},
             space: 1,
           }),
-          axis('shift of the mean, µs', yAxis),
+          axis('Shift of the mean, µs', yAxis),
         ],
         cursor: {drag: {x: false, y: false}},
         hooks: {drawAxes: [zeroLine], draw: [u => drawBars(u, parts, shift)]},
@@ -604,11 +635,10 @@
       text: (i, shown, row) => (i === 0 ? `${number(shown)}/s` : said(lines[i - 1], x[row])),
       options: {
         series: [
-          {label: 'offered', value: (u, shown) => (shown == null ? '--' : `${number(shown)}/s`)},
+          {label: 'offered'},
           ...lines.map(each => line(each.label, each.look, {
             spanGaps: true,
             points: each.series == null ? {show: false} : points(each.look),
-            value: (u, shown, i, idx) => (idx == null ? '--' : said(each, x[idx])),
           })),
         ],
         scales: {
@@ -616,9 +646,9 @@
           y: {distr: 3, range: (u, a, b) => (a == null ? [1, 10] : [a / 1.2, b * 1.2])},
         },
         axes: [
-          logAxis('offered, 1/s, logarithmic', {
+          logAxis('Offered, 1/s (log scale)', {
             splits: () => x,
-            values: (u, splits) => splits.map(rate => number(rate, 0)),
+            values: (u, splits) => splits.map(rate => (rate == null ? '' : number(rate, 0))),
           }),
           logAxis(label, yAxis),
         ],
@@ -637,7 +667,7 @@
       value: rung => rung.micros[`${phase}.${name}`],
       text: (value, rung) => figure(value, rung.samples, name === 'p50' ? 0.5 : 0.99),
     }))),
-    `${phase}, µs, logarithmic`);
+    titled(phase, 'µs (log scale)'));
 
   const perSecond = value => (value == null ? 'not known' : `${number(value)}/s`);
 
@@ -658,7 +688,7 @@
         text: perSecond,
       })),
     ],
-    'achieved, 1/s, logarithmic');
+    'Achieved, 1/s (log scale)');
 
   function drawKnees(u, knees) {
     inFrame(u, (ctx, bbox, ratio) => {
@@ -698,7 +728,9 @@
 
   // What all charts have in common.
 
-  const height = host => (host.clientWidth < NARROW ? 300 : 380);
+  /** Of paper two charts fill a page. */
+  const height = host =>
+    (host.clientWidth < NARROW || root.classList.contains('print') ? 300 : 380);
   const plots = [];
 
   /** Puts a chart into its place; {@code make} gets what is chosen in the section's list. */
@@ -711,6 +743,7 @@
     section.querySelectorAll('.chart').forEach((host, i) => {
       const plot = {host, section, list, make: makes[i], spoken: unseen(host)};
       host.addEventListener('keydown', event => move(plot, event));
+      host.addEventListener('blur', () => leave(plot));
       plots.push(plot);
       draw(plot);
       new ResizeObserver(() => resize(plot)).observe(host);
@@ -737,12 +770,15 @@
       height: height(host),
       ...options,
       cursor: {y: false, ...options.cursor},
-      legend: {markers: {
-        width: 2,
-        dash: (u, i) => (u.series[i].dash?.length ? 'dotted' : 'solid'),
-        fill: (u, i) => u.series[i].mark?.() ?? 'transparent',
-      }},
-      hooks: {...options.hooks, setSeries: [toggled]},
+      legend: {
+        live: false,
+        markers: {
+          width: 2,
+          dash: (u, i) => (u.series[i].dash?.length ? 'dotted' : 'solid'),
+          fill: (u, i) => u.series[i].mark?.() ?? 'transparent',
+        },
+      },
+      hooks: {...options.hooks, setSeries: [toggled], setCursor: [u => showTip(plot, u)]},
     }, data, host);
     legendKeys(plot.drawn);
     dataTable(plot.section);
@@ -776,29 +812,61 @@
       }
     });
     legendNames(u).forEach((name, at) => {
-      if (at > 0) {
-        name.setAttribute('aria-pressed', u.series[at].show);
-      }
+      name.setAttribute('aria-pressed', u.series[at + 1].show);
     });
   }
 
+  /** One a series, from the second on: the first is the axis. */
   const legendNames = u => u.root.querySelectorAll('.u-series th');
 
   function legendKeys(u) {
-    legendNames(u).forEach((name, i) => {
-      if (i > 0) {
-        name.tabIndex = 0;
-        name.setAttribute('role', 'button');
-        name.setAttribute('aria-pressed', 'true');
-        name.addEventListener('keydown', event => {
-          if (event.key === 'Enter' || event.key === ' ') {
-            event.preventDefault();
-            name.click();
-          }
-        });
-      }
+    legendNames(u).forEach(name => {
+      name.tabIndex = 0;
+      name.setAttribute('role', 'button');
+      name.setAttribute('aria-pressed', 'true');
+      name.addEventListener('keydown', event => {
+        if (event.key === 'Enter' || event.key === ' ') {
+          event.preventDefault();
+          name.click();
+        }
+      });
     });
   }
+
+  /** What a chart has at a place of its axis: a series and its words each. */
+  const words = ({made, drawn}, row) => drawn.series
+    .map((each, i) => [each, made.text(i, drawn.data[i][row], row) + (made.limits?.(i, row) ?? '')])
+    .filter(([each, text]) => each.show !== false && each.of == null && text !== '');
+
+  /** The values under the cursor, beside it. */
+  function showTip(plot, u) {
+    plot.tip?.remove();
+    plot.tip = null;
+    if (u.cursor.idx == null || !plot.drawn) {
+      return;
+    }
+    const tip = document.createElement('div');
+    tip.className = 'tip';
+    // The keyboard's are spoken.
+    tip.setAttribute('aria-hidden', 'true');
+    for (const [each, text] of words(plot, u.cursor.idx)) {
+      const row = document.createElement('p');
+      if (each !== u.series[0]) {
+        row.style.borderLeftColor = each.stroke(u);
+        row.style.borderLeftStyle = each.dash?.length ? 'dotted' : 'solid';
+      }
+      row.textContent = `${each.label}: ${text}`;
+      tip.append(row);
+    }
+    const place = u.over.parentElement;
+    place.append(tip);
+    plot.tip = tip;
+    const at = u.over.offsetLeft + u.cursor.left;
+    const left = at + 14 + tip.offsetWidth <= place.clientWidth ? at + 14 : at - 14 - tip.offsetWidth;
+    tip.style.left = `${Math.max(0, left)}px`;
+  }
+
+  const leave = plot => plot.drawn.setCursor({left: -10, top: -10});
 
   const STEPS = {ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity};
 
@@ -808,17 +876,15 @@
       return;
     }
     if (event.key === 'Escape') {
-      u.setCursor({left: -10, top: -10});
+      leave(plot);
     } else if (event.key in STEPS) {
       event.preventDefault();
       const last = u.data[0].length - 1;
       const step = STEPS[event.key] * (event.shiftKey ? 10 : 1);
       const at = Math.min(last, Math.max(0, (u.cursor.idx ?? (step > 0 ? -1 : last + 1)) + step));
       u.setCursor({left: u.valToPos(u.data[0][at], 'x'), top: 10});
-      plot.spoken.textContent = u.series
-        .map((each, i) => [each, each.value(u, u.data[i][at], i, at)])
-        .filter(([each]) => each.show !== false && !each.of)
-        .map(([each, value]) => `${each.label} ${value}`)
+      plot.spoken.textContent = words(plot, at)
+        .map(([each, text]) => `${each.label} ${text}`)
         .join('; ');
     }
   }
@@ -903,9 +969,17 @@
 
   const redraw = () => plots.forEach(draw);
 
-  /** Paper is white, and narrower than a screen. */
+  let unfolded = [];
+
+  /** Paper is white, narrower than a screen, and cannot be unfolded. */
   function print(on) {
     root.classList.toggle('print', on);
+    if (on) {
+      unfolded = [...document.querySelectorAll('main details:not(.data, .slow, [open])')];
+    }
+    unfolded.forEach(details => {
+      details.open = on;
+    });
     plots.forEach(plot => {
       plot.host.style.width = on ? '680px' : '';
     });
