@@ -400,9 +400,10 @@ public final class Html {
     section(
         "percentiles",
         "Latency by percentile",
-        "The line is the median of the trials' percentiles, the band their range. The axis is"
-            + " HdrHistogram's: each step to the right is a tenth of the samples before. A line"
-            + " ends where fewer than ten samples of a trial lie beyond it.");
+        "The line is the median of the trials' percentiles, the band their range; an A/A arm's is"
+            + " dashed. The axis is HdrHistogram's: each step to the right is a tenth of the"
+            + " samples before. A line ends where fewer than ten samples of a trial lie beyond"
+            + " it.");
     StringBuilder says = new StringBuilder();
     for (Charts.Curves curves : report.charts().percentiles()) {
       says.append(sentence(curves.phase(), says(curves)));
@@ -526,7 +527,8 @@ public final class Html {
     section(
         "trials",
         "Every trial",
-        "One dot a trial and figure, by block: filled the p50, hollow the p99. Trials of one block"
+        "One dot a trial and figure, by block: filled the p50, hollow the p99; squares are an A/A"
+            + " arm's. Trials of one block"
             + " ran one after the other, so what moves a whole block is the machine's or the"
             + " network's.");
     StringBuilder says = new StringBuilder();
@@ -925,18 +927,21 @@ public final class Html {
     head.forEach(name -> table.append("<th scope=\"col\">").append(text(name)).append("</th>"));
     table.append("</tr></thead>\n<tbody>\n");
     for (List<String> row : rows) {
-      table.append("<tr><th scope=\"row\">").append(text(row.get(0))).append("</th>");
+      table.append("<tr><th scope=\"row\">").append(whole(row.get(0))).append("</th>");
       row.stream()
           .skip(1)
-          .forEach(cell -> table.append("<td>").append(whole(text(cell))).append("</td>"));
+          .forEach(cell -> table.append("<td>").append(whole(cell)).append("</td>"));
       table.append("</tr>\n");
     }
     return table.append("</tbody>\n</table>\n</div>\n").toString();
   }
 
-  /** Keeps the limits of a figure on one line. */
+  /** Keeps the limits of a figure on one line; a name may go on at its cell's values. */
   private static String whole(String cell) {
-    return LIMITS.matcher(cell).replaceFirst("<span class=\"limits\">$0</span>");
+    return LIMITS
+        .matcher(text(cell))
+        .replaceFirst("<span class=\"limits\">$0</span>")
+        .replace("@", "<wbr>@");
   }
 
   private static String element(String tag, String content) {
