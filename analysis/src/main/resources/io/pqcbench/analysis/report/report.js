@@ -88,18 +88,18 @@
     };
   }
 
-  /** Leaves out the labels that would touch the one before. */
+  /** Leaves out the labels that would touch another; those of powers of ten stay. */
   function apart(u, splits, i) {
     const least = i === 0 ? 44 : 14;
-    let last = null;
-    return splits.map(value => {
-      const at = u.valToPos(value, i === 0 ? 'x' : 'y');
-      if (last != null && Math.abs(at - last) < least) {
-        return null;
+    const at = value => u.valToPos(value, i === 0 ? 'x' : 'y');
+    const isTen = value => Number.isInteger(+Math.log10(value).toFixed(9));
+    const shown = [];
+    for (const value of [...splits.filter(isTen), ...splits.filter(each => !isTen(each))]) {
+      if (shown.every(other => Math.abs(at(other) - at(value)) >= least)) {
+        shown.push(value);
       }
-      last = at;
-      return value;
-    });
+    }
+    return splits.map(value => (shown.includes(value) ? value : null));
   }
 
   const logAxis = (label, more = {}) => axis(label, {
@@ -730,7 +730,7 @@
 
   /** Of paper two charts fill a page. */
   const height = host =>
-    (host.clientWidth < NARROW || root.classList.contains('print') ? 300 : 380);
+    (root.classList.contains('print') ? 260 : host.clientWidth < NARROW ? 300 : 380);
   const plots = [];
 
   /** Puts a chart into its place; {@code make} gets what is chosen in the section's list. */
