@@ -1,24 +1,15 @@
 package io.pqcbench.analysis;
 
+import io.pqcbench.analysis.bundle.Calibration;
 import io.pqcbench.analysis.bundle.Experiment;
 import io.pqcbench.analysis.bundle.Run;
-import io.pqcbench.analysis.bundle.Samples;
 import io.pqcbench.analysis.bundle.UnreadableException;
 import io.pqcbench.analysis.statistics.Quantiles;
-import java.io.BufferedReader;
-import java.io.Closeable;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.PriorityQueue;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
@@ -44,10 +35,6 @@ public record Charts(
 
   /** The quantiles of a bin of a timeline. */
   public static final Map<String, Double> BIN_QUANTILES = binQuantiles();
-
-  private static final int MOST_BINS = 300;
-  private static final int MOST_SLOW = 300;
-  private static final double MICROS = 1e6;
 
   /**
    * Curves over a common axis.
@@ -247,6 +234,12 @@ public record Charts(
           Ladders.of(experiment));
     }
 
+    /** Returns the charts of a calibration, of which all trials were added. */
+    public Charts build(Calibration calibration, List<Report.TrialOf> trials) {
+      return new Charts(
+          percentileCurves(), List.of(), List.copyOf(timelines), Ladders.of(calibration, trials));
+    }
+
     private static double[] percentileAxis() {
       TreeSet<Double> axis = new TreeSet<>(List.of(2.0, 4.0, 20.0));
       for (int i = 1; i <= 24 * 6; i++) {
@@ -427,378 +420,6 @@ public record Charts(
     }
   }
 
-  /** How timelines are read from bundles. */
-  private static final class Timelines {
-    private static final double[] BIN_SECONDS = {
-      1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600
-    };
-
-    private static final List<String> SLOW_PHASES =
-        List.of("response", "lag", "connect", "hello", "flight", "finish", "ttlb");
-
-    private Timelines() {}
-
-    static Timeline of(String trial, Run run) throws UnreadableException, IOException {
-      Samples samples = run.samples(List.of("response_us"));
-      double warmup = run.plan().at("/plan/pace/warmupNanos").asDouble(0) / 1e9;
-      double end = run.plan().at("/plan/pace/durationNanos").asDouble(0) / 1e9;
-      double first = samples.size() == 0 ? warmup : Double.MAX_VALUE;
-      double last = first;
-      for (int i = 0; i < samples.size(); i++) {
-        first = Math.min(first, samples.plannedSeconds(i));
-        last = i == 0 ? first : Math.max(last, samples.plannedSeconds(i));
-      }
-      first = Math.floor(first);
-      end = Math.max(end, last);
-      double width = binSeconds(end - first);
-      List<Double> seconds = new ArrayList<>();
-      List<Integer> counts = new ArrayList<>();
-      Map<String, List<Double>> quantiles = new LinkedHashMap<>();
-      bins(samples, first, width, (int) ((last - first) / width) + 1, seconds, counts, quantiles);
-      Map<String, Integer> causes = new TreeMap<>();
-      List<Slow> slow = slow(run.directory().resolve("slow.csv"), causes);
-      return new Timeline(
-          trial,
-          width,
-          warmup,
-          end,
-          seconds,
-          counts,
-          quantiles,
-          disturbances(run.directory().resolve("disturbances.csv"), end),
-          slow,
-          causes);
-    }
-
-    private static double binSeconds(double length) {
-      for (double width : BIN_SECONDS) {
-        if (length / width <= MOST_BINS) {
-          return width;
-        }
-      }
-      return Math.ceil(length / MOST_BINS);
-    }
-
-    private static void bins(
-        Samples samples,
-        double first,
-        double width,
-        int bins,
-        List<Double> seconds,
-        List<Integer> counts,
-        Map<String, List<Double>> quantiles) {
-      int[] ends = new int[bins];
-      for (int i = 0; i < samples.size(); i++) {
-        ends[(int) ((samples.plannedSeconds(i) - first) / width)]++;
-      }
-      int[] free = new int[bins];
-      for (int bin = 1; bin < bins; bin++) {
-        free[bin] = ends[bin - 1];
-        ends[bin] += ends[bin - 1];
-      }
-      float[] values = new float[samples.size()];
-      for (int i = 0; i < samples.size(); i++) {
-        values[free[(int) ((samples.plannedSeconds(i) - first) / width)]++] = samples.value(0, i);
-      }
-      BIN_QUANTILES.keySet().forEach(name -> quantiles.put(name, new ArrayList<>()));
-      quantiles.put("max", new ArrayList<>());
-      for (int bin = 0; bin < bins; bin++) {
-        int from = bin == 0 ? 0 : ends[bin - 1];
-        int count = ends[bin] - from;
-        Arrays.sort(values, from, ends[bin]);
-        seconds.add(first + bin * width);
-        counts.add(count);
-        BIN_QUANTILES.forEach(
-            (name, p) ->
-                quantiles
-                    .get(name)
-                    .add(
-                        count < Quantiles.leastToPrint(p)
-                            ? null
-                            : (Double) (double) values[from + (int) Math.ceil(p * count) - 1]));
-        quantiles.get("max").add(count == 0 ? null : (Double) (double) values[ends[bin] - 1]);
-      }
-    }
-
-    /** Of a source with many, those that begin in the same three-hundredth of the run are one. */
-    private static Map<String, List<Disturbance>> disturbances(Path file, double end)
-        throws UnreadableException, IOException {
-      Map<String, List<Disturbance>> all = new TreeMap<>();
-      try (Table table = new Table(file)) {
-        while (table.next()) {
-          double from = table.number("start_us") / MICROS;
-          double to = table.number("end_us") / MICROS;
-          double micros = table.number("amount_us");
-          if (to > 0 && from < end) {
-            all.computeIfAbsent(table.text("source"), source -> new ArrayList<>())
-                .add(new Disturbance(from, to, 1, micros, micros, table.text("detail")));
-          }
-        }
-      }
-      all.replaceAll((source, list) -> list.size() <= MOST_BINS ? list : merged(list, end));
-      return all;
-    }
-
-    private static List<Disturbance> merged(List<Disturbance> list, double end) {
-      Map<Long, Disturbance> bins = new TreeMap<>();
-      for (Disturbance each : list) {
-        bins.merge((long) Math.floor(each.start() / end * MOST_BINS), each, Timelines::together);
-      }
-      return new ArrayList<>(bins.values());
-    }
-
-    private static Disturbance together(Disturbance one, Disturbance other) {
-      boolean first = one.largestMicros() >= other.largestMicros();
-      return new Disturbance(
-          Math.min(one.start(), other.start()),
-          Math.max(one.end(), other.end()),
-          one.count() + other.count(),
-          one.micros() + other.micros(),
-          first ? one.largestMicros() : other.largestMicros(),
-          first ? one.detail() : other.detail());
-    }
-
-    private static List<Slow> slow(Path file, Map<String, Integer> causes)
-        throws UnreadableException, IOException {
-      Comparator<Slow> bySize = Comparator.comparingDouble(slow -> slow.micros().get("response"));
-      PriorityQueue<Slow> slowest = new PriorityQueue<>(bySize);
-      try (Table table = new Table(file)) {
-        while (table.next()) {
-          Map<String, Double> micros = new LinkedHashMap<>();
-          for (String phase : SLOW_PHASES) {
-            micros.put(phase, table.number(phase + "_us"));
-          }
-          Slow slow =
-              new Slow(
-                  (long) table.number("index"),
-                  table.number("planned_us") / MICROS,
-                  table.text("cause"),
-                  table.text("evidence"),
-                  micros);
-          causes.merge(slow.cause().isEmpty() ? "not known" : slow.cause(), 1, Integer::sum);
-          slowest.add(slow);
-          if (slowest.size() > MOST_SLOW) {
-            slowest.remove();
-          }
-        }
-      }
-      return slowest.stream().sorted(bySize.reversed()).toList();
-    }
-  }
-
-  /** How a rate ladder is made of an experiment. */
-  private static final class Ladders {
-    private static final String RATE = "rate";
-    private static final List<String> METRICS =
-        List.of("response.p50", "response.p99", "handshake.p50", "handshake.p99");
-
-    /** A rung whose rate is below this share of the offered one has given way. */
-    private static final double SHARE = 0.99;
-
-    /** So has one whose median response is so many times the lowest rung's. */
-    private static final double TIMES = 2;
-
-    private Ladders() {}
-
-    static Ladder of(Experiment experiment) throws UnreadableException, IOException {
-      List<Experiment.Arm> arms =
-          experiment.arms().stream()
-              .filter(arm -> !arm.again() && arm.cell().containsKey(RATE))
-              .toList();
-      if (arms.stream().map(arm -> arm.cell().get(RATE)).distinct().count() < 2) {
-        return null;
-      }
-      Map<String, List<Rung>> series = new LinkedHashMap<>();
-      for (Experiment.Arm arm : arms) {
-        Rung rung = rung(experiment, arm);
-        if (rung != null) {
-          series.computeIfAbsent(rung.series(), name -> new ArrayList<>()).add(rung);
-        }
-      }
-      List<Rung> rungs = new ArrayList<>();
-      List<Knee> knees = new ArrayList<>();
-      series.forEach(
-          (name, ours) -> {
-            ours.sort(Comparator.comparingDouble(Rung::offered));
-            rungs.addAll(ours);
-            knees.add(knee(name, ours));
-          });
-      return new Ladder(rungs, knees);
-    }
-
-    private static Rung rung(Experiment experiment, Experiment.Arm arm)
-        throws UnreadableException, IOException {
-      List<Experiment.Trial> counting = trials(experiment, arm, false);
-      boolean excluded = counting.isEmpty();
-      List<Experiment.Trial> shown = excluded ? trials(experiment, arm, true) : counting;
-      if (shown.isEmpty()) {
-        return null;
-      }
-      Map<String, List<Double>> rates = new LinkedHashMap<>();
-      Map<String, Integer> verdicts = new TreeMap<>();
-      for (Experiment.Trial trial : shown) {
-        Run run = Run.read(trial.bundle());
-        for (String rate : List.of("offered", "achieved", "completed")) {
-          double value =
-              run.summary() == null
-                  ? Double.NaN
-                  : run.summary().path(rate + "PerSecond").asDouble(Double.NaN);
-          rates.computeIfAbsent(rate, name -> new ArrayList<>()).add(value);
-        }
-        verdicts.merge(trial.verdict(), 1, Integer::sum);
-      }
-      Map<String, Double> micros = new LinkedHashMap<>();
-      METRICS.forEach(metric -> micros.put(metric, median(shown, t -> t.figure(metric))));
-      return new Rung(
-          series(arm),
-          arm.name(),
-          median(rates.get("offered"), v -> v),
-          median(rates.get("achieved"), v -> v),
-          median(rates.get("completed"), v -> v),
-          shown.size(),
-          shown.stream().mapToLong(Experiment.Trial::count).min().orElse(0),
-          excluded,
-          verdicts,
-          micros);
-    }
-
-    private static List<Experiment.Trial> trials(
-        Experiment experiment, Experiment.Arm arm, boolean withExcluded) {
-      return experiment.trials(arm.name(), withExcluded).stream()
-          .filter(trial -> trial != null)
-          .toList();
-    }
-
-    private static String series(Experiment.Arm arm) {
-      StringBuilder name = new StringBuilder(arm.family());
-      arm.cell()
-          .forEach(
-              (key, value) -> {
-                if (!key.equals(RATE)) {
-                  name.append('@').append(key).append('=').append(value);
-                }
-              });
-      return name.toString();
-    }
-
-    private static Knee knee(String series, List<Rung> rungs) {
-      double above = Double.NaN;
-      for (Rung rung : rungs) {
-        String why = why(rung, rungs.get(0));
-        if (why != null) {
-          return new Knee(series, above, rung.offered(), why);
-        }
-        above = rung.offered();
-      }
-      return new Knee(series, above, Double.NaN, "no rung gave way");
-    }
-
-    private static String why(Rung rung, Rung lowest) {
-      if (rung.achieved() < SHARE * rung.offered()) {
-        return "less than 99 % of what was offered was started";
-      }
-      if (rung.completed() < SHARE * rung.offered()) {
-        return "less than 99 % of what was offered was completed";
-      }
-      if (rung.excluded()) {
-        return "the plan excludes all its trials";
-      }
-      return rung.micros().get("response.p50") > TIMES * lowest.micros().get("response.p50")
-          ? "the median response is more than twice the lowest rung's"
-          : null;
-    }
-  }
-
-  /** A small CSV file of a bundle, a line at a time. A file that is not there has no lines. */
-  private static final class Table implements Closeable {
-    private final Path file;
-    private final BufferedReader in;
-    private final List<String> header;
-    private List<String> fields = List.of();
-    private long line = 1;
-
-    Table(Path file) throws IOException {
-      this.file = file;
-      this.in = Files.exists(file) ? Files.newBufferedReader(file, StandardCharsets.UTF_8) : null;
-      String names = in == null ? null : in.readLine();
-      this.header = names == null ? List.of() : fields(names);
-    }
-
-    /** Reads a line; the last one may be torn, because the run was killed, and is left out then. */
-    boolean next() throws IOException, UnreadableException {
-      String text = in == null ? null : in.readLine();
-      if (text == null) {
-        return false;
-      }
-      line++;
-      fields = fields(text);
-      if (fields.size() == header.size()) {
-        return true;
-      }
-      if (in.readLine() == null) {
-        return false;
-      }
-      throw new UnreadableException(
-          "the file is damaged: line="
-              + line
-              + " fields="
-              + fields.size()
-              + " of "
-              + header.size()
-              + ": "
-              + file);
-    }
-
-    String text(String column) throws UnreadableException {
-      int at = header.indexOf(column);
-      if (at < 0) {
-        throw new UnreadableException("the file has no column '" + column + "': " + file);
-      }
-      return fields.get(at);
-    }
-
-    /** Returns NaN for a field that is empty. */
-    double number(String column) throws UnreadableException {
-      String text = text(column);
-      try {
-        return text.isEmpty() ? Double.NaN : Double.parseDouble(text);
-      } catch (NumberFormatException e) {
-        throw new UnreadableException(
-            "the file is damaged: line=" + line + " number=" + text + ": " + file, e);
-      }
-    }
-
-    /** Commas in quotes separate nothing, and a quote in them is doubled. */
-    private static List<String> fields(String text) {
-      List<String> fields = new ArrayList<>();
-      StringBuilder field = new StringBuilder();
-      boolean quoted = false;
-      for (int i = 0; i < text.length(); i++) {
-        char c = text.charAt(i);
-        if (c == '"' && quoted && i + 1 < text.length() && text.charAt(i + 1) == '"') {
-          field.append('"');
-          i++;
-        } else if (c == '"') {
-          quoted = !quoted;
-        } else if (c == ',' && !quoted) {
-          fields.add(field.toString());
-          field.setLength(0);
-        } else {
-          field.append(c);
-        }
-      }
-      fields.add(field.toString());
-      return fields;
-    }
-
-    @Override
-    public void close() throws IOException {
-      if (in != null) {
-        in.close();
-      }
-    }
-  }
-
   private static Map<String, Double> binQuantiles() {
     Map<String, Double> quantiles = new LinkedHashMap<>();
     quantiles.put("p50", 0.5);
@@ -807,7 +428,7 @@ public record Charts(
     return quantiles;
   }
 
-  private static <T> double median(List<T> values, ToDoubleFunction<T> value) {
+  static <T> double median(List<T> values, ToDoubleFunction<T> value) {
     return Quantiles.median(
         values.stream().mapToDouble(value).filter(v -> !Double.isNaN(v)).sorted().toArray());
   }

@@ -1,11 +1,14 @@
 package io.pqcbench.analysis;
 
+import io.pqcbench.analysis.bundle.Calibration;
 import io.pqcbench.analysis.bundle.Experiment;
 import io.pqcbench.analysis.statistics.Bootstrap;
 import io.pqcbench.analysis.statistics.Interval;
+import io.pqcbench.analysis.statistics.Position;
 import io.pqcbench.analysis.statistics.Quantiles;
 import io.pqcbench.analysis.statistics.Trend;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -22,6 +25,9 @@ import java.util.stream.Collectors;
 public final class Claims {
 
   private static final String TRUSTED = "TRUSTED";
+
+  /** Machines of a type differ; from fewer pairs nothing follows for others (METHOD.md, B3). */
+  private static final int LEAST_HOSTS = 3;
 
   private final Experiment experiment;
   private final List<Comparison> comparisons;
@@ -57,6 +63,8 @@ public final class Claims {
     claims.differences();
     claims.noise();
     claims.drift();
+    claims.position();
+    claims.resampled();
     claims.clientShare();
     claims.exclusions();
     claims.saturation();
@@ -64,6 +72,43 @@ public final class Claims {
     claims.scope();
     claims.undeclared();
     return List.copyOf(claims.claims);
+  }
+
+  /** Returns the sentences for a calibration: what the load generator can be trusted with. */
+  public static List<Claim> of(Calibration calibration) {
+    List<Claim> claims = new ArrayList<>();
+    boolean any = !Double.isNaN(calibration.highestTrusted());
+    claims.add(
+        new Claim(
+            "rate",
+            any,
+            any
+                ? String.format(
+                    Locale.ROOT,
+                    "The highest rate whose trial was trusted is %.0f/s; use no more than %.0f/s.",
+                    calibration.highestTrusted(),
+                    calibration.recommended())
+                : "No trial was trusted, at no rate."));
+    if (!calibration.gaveOut().isEmpty()) {
+      claims.add(
+          new Claim(
+              "rate",
+              false,
+              "What gave out first: " + String.join(", ", calibration.gaveOut()) + "."));
+    }
+    if (calibration.sharesMachine()) {
+      claims.add(
+          new Claim(
+              "machines",
+              false,
+              "Client and target shared a machine: alone, the client may be able to do more."));
+    }
+    claims.add(
+        new Claim(
+            "trials",
+            false,
+            "One short trial a rate: it says where to measure, not what a measurement gives."));
+    return List.copyOf(claims);
   }
 
   private void yes(String topic, String format, Object... values) {
@@ -161,11 +206,13 @@ public final class Claims {
       case UNDECIDED ->
           no(
               "difference",
-              "%s: neither a difference nor its absence can be claimed: %s%s. A shift below about"
-                  + " %.0f us would have been missed one time in five or more often.",
+              "%s: neither a difference nor its absence can be claimed: %s%s, p = %.2g%s. A shift"
+                  + " below about %.0f us would have been missed one time in five or more often.",
               what,
               size,
               limits,
+              Double.isNaN(c.adjustedP()) ? c.shift().p() : c.adjustedP(),
+              Double.isNaN(c.adjustedP()) ? "" : " after Holm",
               c.smallest());
     }
   }
@@ -217,7 +264,8 @@ public final class Claims {
   /** Whether what was measured later is slower, whatever the arm. */
   private void drift() {
     for (String metric : primaries()) {
-      double[] residuals = residuals(metric);
+      double[] residuals =
+          residuals(metric).values().stream().mapToDouble(Double::doubleValue).toArray();
       if (residuals.length < Trend.LEAST) {
         continue;
       }
@@ -242,6 +290,83 @@ public final class Claims {
     }
   }
 
+  /** Whether it matters at which place of its block a trial ran. */
+  private void position() {
+    for (String metric : primaries()) {
+      double[][] blocks = byPosition(metric);
+      if (blocks.length < Position.LEAST_BLOCKS || blocks[0].length < 2) {
+        continue;
+      }
+      Position position = Position.of(blocks);
+      if (position.p() <= Comparison.ALPHA) {
+        no(
+            "order",
+            "%s depends on the place in the block, whatever the arm: %s us from the first place on,"
+                + " p = %.2g. Random order keeps it out of the differences, and makes them"
+                + " noisier.",
+            metric,
+            range(position.effects()),
+            position.p());
+      } else {
+        yes(
+            "order",
+            "%s: that the place in the block mattered was not found (p = %.2g).",
+            metric,
+            position.p());
+      }
+    }
+  }
+
+  /** What the trials of each complete block have beyond their arms' medians, by their place. */
+  private double[][] byPosition(String metric) {
+    Map<Experiment.Trial, Double> residuals = residuals(metric);
+    List<double[]> blocks = new ArrayList<>();
+    for (int block = 1; block <= experiment.blocks(); block++) {
+      int number = block;
+      List<Experiment.Trial> trials =
+          residuals.keySet().stream()
+              // A repetition did not run at its place.
+              .filter(trial -> trial.block() == number && trial.attempt() == 1)
+              .sorted(Comparator.comparingInt(Experiment.Trial::position))
+              .toList();
+      if (trials.size() == experiment.arms().size()) {
+        blocks.add(trials.stream().mapToDouble(residuals::get).toArray());
+      }
+    }
+    return blocks.toArray(double[][]::new);
+  }
+
+  /** The bootstrap knows nothing of ranks: where it disagrees with them, that has to be said. */
+  private void resampled() {
+    for (Comparison c : comparisons) {
+      if (c.bootstrap() == null || c.again()) {
+        continue;
+      }
+      Interval interval = c.bootstrap();
+      boolean differs = interval.low() > 0 || interval.high() < 0;
+      boolean claimed = c.conclusion() == Comparison.Conclusion.DIFFERENT;
+      String text =
+          String.format(
+              Locale.ROOT,
+              "%s of %s: drawing blocks, and the samples within each trial, again gives %+.1f to"
+                  + " %+.1f us",
+              c.metric(),
+              c.arm(),
+              interval.low(),
+              interval.high());
+      if (differs == claimed) {
+        yes("bootstrap", "%s, which agrees.", text);
+      } else {
+        no(
+            "bootstrap",
+            "%s, which %s 0 and so does not agree with the exact test, which Holm's adjustment is"
+                + " part of; with so few blocks that is the one to trust.",
+            text,
+            differs ? "excludes" : "includes");
+      }
+    }
+  }
+
   private List<String> primaries() {
     return comparisons.stream()
         .filter(Comparison::primary)
@@ -251,7 +376,7 @@ public final class Claims {
   }
 
   /** What trials differ by from the median of their arm, in the order in which they were made. */
-  private double[] residuals(String metric) {
+  private Map<Experiment.Trial, Double> residuals(String metric) {
     Map<Experiment.Trial, Double> residuals = new LinkedHashMap<>();
     for (Experiment.Arm arm : experiment.arms()) {
       List<Experiment.Trial> trials =
@@ -261,13 +386,14 @@ public final class Claims {
               .toList();
       double[] sorted = trials.stream().mapToDouble(t -> t.figure(metric)).sorted().toArray();
       for (Experiment.Trial trial : trials) {
-        residuals.put(trial, trial.figure(metric) - sorted[sorted.length / 2]);
+        residuals.put(trial, trial.figure(metric) - Quantiles.median(sorted));
       }
     }
-    return experiment.attempts().stream()
+    Map<Experiment.Trial, Double> ordered = new LinkedHashMap<>();
+    experiment.attempts().stream()
         .filter(residuals::containsKey)
-        .mapToDouble(residuals::get)
-        .toArray();
+        .forEach(trial -> ordered.put(trial, residuals.get(trial)));
+    return ordered;
   }
 
   /** Key generation, decapsulation and certificate check are the client's own work. */
@@ -316,7 +442,10 @@ public final class Claims {
     for (int i = 0; i < comparisons.size(); i++) {
       Comparison without = comparisons.get(i);
       Comparison with = withExcluded.get(i);
-      if (without.primary() && without.shift() != null && with.shift() != null) {
+      if (without.primary()
+          && !without.again()
+          && without.shift() != null
+          && with.shift() != null) {
         changed.add(
             String.format(
                 Locale.ROOT,
@@ -400,15 +529,17 @@ public final class Claims {
     scope("architecture", "server", "The server says: %s.");
     scope("certificates", "certificate", "The certificate: %s. Post-quantum signatures cost more.");
     scope("resolution", "resolution", "Resolution: %s.");
-    long instances =
-        experiment.record().path("sessions").findValuesAsText("id").stream().distinct().count();
-    no(
-        "machines",
-        instances >= 3
-            ? "%d client instances took part."
-            : "%d client instances are known to have taken part: the result holds on this pair, not"
-                + " for its type, for which it takes three.",
-        instances);
+    long hosts = experiment.attempts().stream().map(Experiment.Trial::host).distinct().count();
+    if (hosts >= LEAST_HOSTS) {
+      yes("machines", "%d clients took part, each with its server.", hosts);
+    } else {
+      no(
+          "machines",
+          "Clients that took part: %d. The result holds for this pair of machines, not for their"
+              + " type, for which it takes %d pairs.",
+          hosts,
+          LEAST_HOSTS);
+    }
   }
 
   private void scope(String topic, String condition, String format) {
@@ -424,9 +555,6 @@ public final class Claims {
   }
 
   private void undeclared() {
-    experiment
-        .record()
-        .path("findings")
-        .forEach(finding -> no("undeclared", "%s.", finding.asText()));
+    experiment.findings().forEach(finding -> no("undeclared", "%s.", finding));
   }
 }

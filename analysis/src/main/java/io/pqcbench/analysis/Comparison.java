@@ -1,15 +1,19 @@
 package io.pqcbench.analysis;
 
 import io.pqcbench.analysis.bundle.Experiment;
+import io.pqcbench.analysis.statistics.Bootstrap;
+import io.pqcbench.analysis.statistics.Distribution;
 import io.pqcbench.analysis.statistics.Equivalence;
 import io.pqcbench.analysis.statistics.Holm;
 import io.pqcbench.analysis.statistics.Interval;
 import io.pqcbench.analysis.statistics.Power;
 import io.pqcbench.analysis.statistics.Quantiles;
 import io.pqcbench.analysis.statistics.Shift;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 
 /**
  * One figure of one arm against the baseline's, block by block.
@@ -22,6 +26,9 @@ import java.util.List;
  * @param differences one for each block in which both have a trial that counts, microseconds
  * @param level median of the baseline's trials, microseconds; NaN without one
  * @param shift of the arm, microseconds; null without a block
+ * @param bootstrap two-level interval of the shift, microseconds: blocks drawn again, and the
+ *     samples within each trial; null with fewer blocks than {@link Bootstrap#LEAST_BLOCKS}, and
+ *     for what was not declared
  * @param adjustedP of the shift, by Holm over the declared comparisons; NaN if it is not one
  * @param margin the largest difference that is called none, microseconds; NaN if none was declared
  * @param equivalenceP of a difference as large as the margin; NaN without a margin
@@ -38,6 +45,7 @@ public record Comparison(
     List<Double> differences,
     double level,
     Shift.Result shift,
+    Interval bootstrap,
     double adjustedP,
     double margin,
     double equivalenceP,
@@ -48,6 +56,7 @@ public record Comparison(
   public static final double ALPHA = 0.05;
 
   private static final double POWER = 0.8;
+  private static final int REPLICATES = 10_000;
 
   /** What a comparison allows to be said. */
   public enum Conclusion {
@@ -66,14 +75,16 @@ public record Comparison(
    *
    * @param metrics what to compare beyond the declared metrics
    * @param withExcluded whether trials count that the plan excludes
+   * @param samples of the trials by bundle and phase, to draw from again; without them there is no
+   *     bootstrap
    */
   public static List<Comparison> of(
-      Experiment experiment, List<String> metrics, boolean withExcluded) {
+      Experiment experiment,
+      List<String> metrics,
+      boolean withExcluded,
+      Map<Path, Map<String, Distribution>> samples) {
     List<String> declared = new ArrayList<>();
-    experiment
-        .record()
-        .at("/plan/comparison/metrics")
-        .forEach(metric -> declared.add(metric.asText()));
+    experiment.plan().at("/comparison/metrics").forEach(metric -> declared.add(metric.asText()));
     List<String> all = new ArrayList<>(declared);
     metrics.stream().filter(metric -> !declared.contains(metric)).forEach(all::add);
     List<Comparison> comparisons = new ArrayList<>();
@@ -81,8 +92,16 @@ public record Comparison(
       Experiment.Arm baseline = experiment.baselineOf(arm);
       if (baseline != null) {
         for (String metric : all) {
+          boolean primary = declared.contains(metric);
           comparisons.add(
-              of(experiment, arm, baseline, metric, declared.contains(metric), withExcluded));
+              of(
+                  experiment,
+                  arm,
+                  baseline,
+                  metric,
+                  primary,
+                  withExcluded,
+                  primary ? samples : Map.of()));
         }
       }
     }
@@ -95,11 +114,13 @@ public record Comparison(
       Experiment.Arm baseline,
       String metric,
       boolean primary,
-      boolean withExcluded) {
+      boolean withExcluded,
+      Map<Path, Map<String, Distribution>> samples) {
     List<Experiment.Trial> ours = experiment.trials(arm.name(), withExcluded);
     List<Experiment.Trial> theirs = experiment.trials(baseline.name(), withExcluded);
     List<Double> differences = new ArrayList<>();
     List<Double> levels = new ArrayList<>();
+    List<Bootstrap.Block> blocks = new ArrayList<>();
     for (int block = 0; block < experiment.blocks(); block++) {
       double base = figure(theirs.get(block), metric);
       double other = figure(ours.get(block), metric);
@@ -108,6 +129,11 @@ public record Comparison(
       }
       if (!Double.isNaN(base) && !Double.isNaN(other)) {
         differences.add(other - base);
+        Bootstrap.Resampler baseSamples = resampler(theirs.get(block), metric, samples);
+        Bootstrap.Resampler otherSamples = resampler(ours.get(block), metric, samples);
+        if (baseSamples != null && otherSamples != null) {
+          blocks.add(new Bootstrap.Block(baseSamples, otherSamples));
+        }
       }
     }
     double[] values = differences.stream().mapToDouble(Double::doubleValue).toArray();
@@ -125,6 +151,11 @@ public record Comparison(
         differences,
         level,
         shift,
+        // A block whose samples are missing would be left out of this interval only.
+        blocks.size() < Math.max(Bootstrap.LEAST_BLOCKS, values.length)
+            ? null
+            : Bootstrap.shift(
+                blocks.toArray(Bootstrap.Block[]::new), Shift::estimate, REPLICATES, 1 - ALPHA),
         Double.NaN,
         margin,
         tested ? Equivalence.paired(values, margin) : Double.NaN,
@@ -132,6 +163,15 @@ public record Comparison(
             ? Double.NaN
             : Power.paired(values.length, ALPHA, POWER) * deviation(values),
         Conclusion.UNDECIDED);
+  }
+
+  /** Returns what draws a figure from the samples of a trial again; null without samples. */
+  private static Bootstrap.Resampler resampler(
+      Experiment.Trial trial, String metric, Map<Path, Map<String, Distribution>> samples) {
+    int dot = metric.indexOf('.');
+    Distribution of = samples.getOrDefault(trial.bundle(), Map.of()).get(metric.substring(0, dot));
+    Double p = Trial.PERCENTILES.get(metric.substring(dot + 1));
+    return of == null ? null : p == null ? of.average() : of.quantile(p);
   }
 
   private static double figure(Experiment.Trial trial, String metric) {
@@ -172,6 +212,7 @@ public record Comparison(
         differences,
         level,
         shift,
+        bootstrap,
         adjustedP,
         margin,
         equivalenceP,
@@ -186,7 +227,7 @@ public record Comparison(
   }
 
   private static double margin(Experiment experiment, String metric, double level) {
-    var margin = experiment.record().at("/plan/comparison/margins").path(metric);
+    var margin = experiment.plan().at("/comparison/margins").path(metric);
     double micros = margin.path("micros").isNumber() ? margin.path("micros").asDouble() : 0;
     double share = margin.path("percent").isNumber() ? margin.path("percent").asDouble() : 0;
     double largest = Math.max(micros, share / 100 * level);

@@ -111,8 +111,8 @@ public record Regression(List<Row> rows) {
    */
   public static Regression of(Path first, Path second, List<Condition> conditions)
       throws UnreadableException, IOException {
-    Experiment before = Experiment.read(first);
-    Experiment after = Experiment.read(second);
+    Experiment before = Experiment.read(List.of(first));
+    Experiment after = Experiment.read(List.of(second));
     List<String> metrics = new ArrayList<>(List.of("handshake.p50", "response.p99"));
     conditions.stream()
         .map(Condition::metric)

@@ -1,18 +1,27 @@
 package io.pqcbench.analysis;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
+import io.pqcbench.analysis.bundle.Calibration;
 import io.pqcbench.analysis.bundle.Experiment;
 import io.pqcbench.analysis.bundle.Run;
 import io.pqcbench.analysis.bundle.UnreadableException;
+import io.pqcbench.analysis.statistics.Distribution;
 import io.pqcbench.analysis.statistics.Variance;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.DoubleStream;
+import java.util.stream.LongStream;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.HistogramIterationValue;
 
 /**
  * Everything that a report shows, whatever its form: what is not in here is in no table, and no
@@ -88,6 +97,8 @@ public record Report(
    * @param name of it
    * @param arm by name
    * @param block from 1
+   * @param position in the block, from 1
+   * @param host the machine it ran on; of a single run {@code -}
    * @param cpuMicros client CPU time, microseconds a handshake; NaN if not known
    * @param bytesOut handshake bytes sent, mean
    * @param bytesIn handshake bytes read, mean
@@ -97,6 +108,8 @@ public record Report(
       String name,
       String arm,
       int block,
+      int position,
+      String host,
       double cpuMicros,
       double bytesOut,
       double bytesIn,
@@ -121,45 +134,67 @@ public record Report(
       double bytesIn) {}
 
   /**
-   * Reads an experiment's directory, or the bundles of one run.
+   * Reads an experiment, a calibration, or a run.
    *
-   * @param directories one, or the bundles of the machines that made a run together
-   * @throws UnreadableException if it is neither, or damaged
+   * @param directories of an experiment, or those of the same one on several pairs of machines; or
+   *     of a calibration; or the bundles of the machines that made a run together
+   * @throws UnreadableException if they are neither, or damaged
    */
   public static Report of(List<Path> directories) throws UnreadableException, IOException {
+    if (isExperiment(directories)) {
+      return of(Experiment.read(directories), sources(directories));
+    }
+    if (Calibration.isAt(directories.get(0)) && directories.size() == 1) {
+      return of(Calibration.read(directories.get(0)), sources(directories));
+    }
     List<Run> shards = new ArrayList<>();
+    for (Path directory : directories) {
+      shards.add(Run.read(directory));
+    }
+    return ofShards(shards, sources(directories));
+  }
+
+  /**
+   * Returns whether directories are an experiment's, and not the bundles of a run.
+   *
+   * @throws UnreadableException if one does not exist, or some are the one and some the other
+   */
+  public static boolean isExperiment(List<Path> directories) throws UnreadableException {
     for (Path directory : directories) {
       if (!Files.isDirectory(directory)) {
         throw new UnreadableException("there is no such directory: " + directory);
       }
-      if (Experiment.isAt(directory)) {
-        if (directories.size() > 1) {
-          throw new UnreadableException(
-              "several directories are the shards of one run, and this one is an experiment;"
-                  + " experiments are compared by 'loadgen-report compare A B': "
-                  + directory);
-        }
-        return of(Experiment.read(directory), directory);
+      if (Experiment.isAt(directory) != Experiment.isAt(directories.get(0))) {
+        throw new UnreadableException(
+            "several directories are the shards of one run, or one experiment on several pairs of"
+                + " machines, but not both: "
+                + directories.get(0)
+                + " "
+                + directory);
       }
-      shards.add(Run.read(directory));
     }
-    return ofShards(shards);
+    return Experiment.isAt(directories.get(0));
   }
 
-  private static Report ofShards(List<Run> shards) throws UnreadableException, IOException {
-    String name = shards.get(0).directory().toAbsolutePath().getFileName().toString();
-    TrialOf trial = trial(shards, name, "run", 1);
+  private static String sources(List<Path> directories) {
+    return directories.stream().map(Path::toString).collect(Collectors.joining(" "));
+  }
+
+  private static Report ofShards(List<Run> shards, String source)
+      throws UnreadableException, IOException {
+    String name = shards.get(0).directory().toAbsolutePath().normalize().getFileName().toString();
+    TrialOf trial = trial(shards, name, "run", 1, 1, "-");
     Charts.Builder charts = new Charts.Builder();
     charts.add(name, "run", 1, shards);
     return new Report(
         SCHEMA,
         name + (shards.size() > 1 ? " and " + (shards.size() - 1) + " more shards" : ""),
         null,
-        shards.stream().map(run -> run.directory().toString()).collect(Collectors.joining(" ")),
+        source,
         shards.stream()
             .allMatch(
                 run -> run.summary() != null && !run.summary().path("interrupted").asBoolean()),
-        List.of(new Arm("run", false, 1, 1, Map.of(), Variance.split(new double[0], null, null))),
+        List.of(new Arm("run", false, 1, 1, Map.of(), Variance.split(List.of()))),
         List.of(trial),
         List.of(),
         List.of(),
@@ -172,10 +207,40 @@ public record Report(
                     + " experiment.")));
   }
 
-  private static Report of(Experiment experiment, Path directory)
+  /** A calibration is a rate ladder of one trial a rung, and each rung an arm. */
+  private static Report of(Calibration calibration, String source)
       throws UnreadableException, IOException {
-    List<Comparison> comparisons = Comparison.of(experiment, EXPLORED, false);
-    List<Comparison> withExcluded = Comparison.of(experiment, EXPLORED, true);
+    List<TrialOf> trials = new ArrayList<>();
+    List<Arm> arms = new ArrayList<>();
+    Charts.Builder charts = new Charts.Builder();
+    for (Calibration.Step step : calibration.steps()) {
+      String name = step.run().directory().getFileName().toString();
+      String arm = String.format(Locale.ROOT, "%.0f/s", step.rate());
+      List<Run> bundle = List.of(step.run());
+      trials.add(trial(bundle, name, arm, trials.size() + 1, 1, "-"));
+      charts.add(name, arm, trials.size(), bundle);
+    }
+    for (String arm : trials.stream().map(TrialOf::arm).distinct().toList()) {
+      int count = (int) trials.stream().filter(trial -> trial.arm().equals(arm)).count();
+      arms.add(new Arm(arm, false, count, count, Map.of(), variance(trials, arm)));
+    }
+    return new Report(
+        SCHEMA,
+        "Calibration against " + calibration.target(),
+        null,
+        source,
+        true,
+        arms,
+        trials,
+        List.of(),
+        List.of(),
+        charts.build(calibration, trials),
+        Claims.of(calibration));
+  }
+
+  private static Report of(Experiment experiment, String source)
+      throws UnreadableException, IOException {
+    Map<Path, Map<String, Distribution>> samples = new HashMap<>();
     List<TrialOf> trials = new ArrayList<>();
     List<Arm> arms = new ArrayList<>();
     Charts.Builder charts = new Charts.Builder();
@@ -188,7 +253,10 @@ public record Report(
           count++;
           conditions = conditions.isEmpty() ? trial.conditions() : conditions;
           List<Run> bundle = List.of(Run.read(trial.bundle()));
-          trials.add(trial(bundle, trial.name(), arm.name(), trial.block()));
+          trials.add(
+              trial(
+                  bundle, trial.name(), arm.name(), trial.block(), trial.position(), trial.host()));
+          samples.put(trial.bundle(), distributions(bundle));
           charts.add(trial.name(), arm.name(), trial.block(), bundle);
         }
       }
@@ -198,12 +266,16 @@ public record Report(
           new Arm(
               arm.name(), arm.again(), count, attempts, conditions, variance(trials, arm.name())));
     }
-    String question = experiment.record().at("/plan/question").asText(null);
+    List<String> order = experiment.attempts().stream().map(Experiment.Trial::name).toList();
+    trials.sort(Comparator.comparingInt(trial -> order.indexOf(trial.name())));
+    List<Comparison> comparisons = Comparison.of(experiment, EXPLORED, false, samples);
+    List<Comparison> withExcluded = Comparison.of(experiment, EXPLORED, true, Map.of());
+    String question = experiment.plan().path("question").asText(null);
     return new Report(
         SCHEMA,
         experiment.name(),
         question == null || question.equals("null") ? null : question,
-        directory.toString(),
+        source,
         experiment.isComplete(),
         arms,
         trials,
@@ -214,24 +286,45 @@ public record Report(
   }
 
   private static Variance variance(List<TrialOf> trials, String arm) {
-    List<Trial.Moments> moments =
-        trials.stream()
-            .filter(trial -> trial.arm().equals(arm))
-            .map(trial -> trial.what().moments().get("handshake"))
-            .filter(of -> of.count() > 0)
-            .toList();
-    return Variance.split(
-        moments.stream().mapToDouble(Trial.Moments::mean).toArray(),
-        moments.stream().mapToDouble(Trial.Moments::deviation).toArray(),
-        moments.stream().mapToLong(Trial.Moments::count).toArray());
+    List<Variance.Trial> moments = new ArrayList<>();
+    for (TrialOf trial : trials) {
+      Trial.Moments of = trial.what().moments().get("handshake");
+      if (trial.arm().equals(arm) && of.count() > 0) {
+        moments.add(new Variance.Trial(trial.host(), of.mean(), of.deviation(), of.count()));
+      }
+    }
+    return Variance.split(moments);
   }
 
-  private static TrialOf trial(List<Run> shards, String name, String arm, int block)
+  /** What a bootstrap draws from: the samples of each phase that has any, microseconds. */
+  private static Map<String, Distribution> distributions(List<Run> shards)
+      throws UnreadableException, IOException {
+    Map<String, Distribution> distributions = new HashMap<>();
+    for (String phase : Trial.PHASES) {
+      Histogram merged = Trial.merged(shards, phase);
+      if (merged.getTotalCount() > 0) {
+        DoubleStream.Builder values = DoubleStream.builder();
+        LongStream.Builder counts = LongStream.builder();
+        for (HistogramIterationValue step : merged.recordedValues()) {
+          values.add(step.getValueIteratedTo() / 1e3);
+          counts.add(step.getCountAtValueIteratedTo());
+        }
+        distributions.put(
+            phase, Distribution.of(values.build().toArray(), counts.build().toArray()));
+      }
+    }
+    return distributions;
+  }
+
+  private static TrialOf trial(
+      List<Run> shards, String name, String arm, int block, int position, String host)
       throws UnreadableException, IOException {
     return new TrialOf(
         name,
         arm,
         block,
+        position,
+        host,
         number(shards, "clientCpuMicrosPerHandshake"),
         number(shards, "bytesOutPerHandshake"),
         number(shards, "bytesInPerHandshake"),

@@ -10,6 +10,7 @@ import io.pqcbench.analysis.bundle.UnreadableException;
 import io.pqcbench.analysis.gatling.GatlingReport;
 import io.pqcbench.analysis.report.Csv;
 import io.pqcbench.analysis.report.GatlingText;
+import io.pqcbench.analysis.report.Hgrm;
 import io.pqcbench.analysis.report.Html;
 import io.pqcbench.analysis.report.Markdown;
 import java.io.IOException;
@@ -18,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.AutoComplete;
 import picocli.CommandLine.Command;
@@ -69,29 +71,44 @@ final class ReportCommand implements Callable<Integer> {
       arity = "0..*",
       paramLabel = "DIR",
       description =
-          "The directory of an experiment, or the bundle of a run; several bundles are the shards"
-              + " of one run from several machines")
+          "The directory of an experiment, or the bundle of a run; several experiments are the same"
+              + " one on several pairs of machines, several bundles the shards of one run")
   private List<Path> directories = List.of();
 
   @Option(
       names = {"-f", "--format"},
-      paramLabel = "md|html|json|csv",
+      paramLabel = "md|html|json|csv|hgrm",
       description =
           "md: short, for a pull request; html: one page with charts; json: everything; csv: a line"
-              + " a trial and figure, for R and pandas. Default: ${DEFAULT-VALUE}")
+              + " a trial and figure, for R and pandas; hgrm: percentiles of a phase, all trials of"
+              + " an arm together, for HdrHistogram's plotter. Default: ${DEFAULT-VALUE}")
   private Format format = Format.MD;
 
   @Option(
       names = {"-o", "--out"},
       paramLabel = "FILE",
-      description = "Where to write. Default: standard output")
+      description =
+          "Where to write; for hgrm a directory, with a file an arm. Default: standard output")
   private Path out;
+
+  @Option(
+      names = "--phase",
+      paramLabel = "PHASE",
+      description = "Phase of hgrm, e.g. handshake. Default: ${DEFAULT-VALUE}")
+  private String phase = "response";
+
+  @Option(
+      names = "--arm",
+      paramLabel = "NAME",
+      description = "Arm of hgrm. Default: all; without --out there may be only one")
+  private String arm;
 
   private enum Format {
     MD,
     HTML,
     JSON,
-    CSV
+    CSV,
+    HGRM
   }
 
   private static final class Finite extends JsonSerializer<Double> {
@@ -121,6 +138,10 @@ final class ReportCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "a directory is needed: that of a run or of an experiment");
     }
+    if (format == Format.HGRM) {
+      writeHistograms();
+      return 0;
+    }
     Report report = Report.of(directories);
     String text =
         switch (format) {
@@ -128,6 +149,7 @@ final class ReportCommand implements Callable<Integer> {
           case HTML -> Html.of(report);
           case JSON -> JSON.writeValueAsString(report) + "\n";
           case CSV -> Csv.of(report);
+          case HGRM -> throw new IllegalStateException("hgrm is no report");
         };
     if (out == null) {
       spec.commandLine().getOut().print(text);
@@ -136,6 +158,43 @@ final class ReportCommand implements Callable<Integer> {
       Files.writeString(out, text, StandardCharsets.UTF_8);
     }
     return 0;
+  }
+
+  private void writeHistograms() throws UnreadableException, IOException {
+    if (!Trial.PHASES.contains(phase)) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "there is no such phase: --phase=" + phase + " known=" + String.join(",", Trial.PHASES));
+    }
+    Map<String, String> arms = Hgrm.of(directories, phase);
+    if (arm != null && !arms.containsKey(arm)) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "no arm of this name has a trial that counts: --arm="
+              + arm
+              + " known="
+              + String.join(",", arms.keySet()));
+    }
+    if (arm != null) {
+      arms.keySet().retainAll(List.of(arm));
+    }
+    if (out == null && arms.size() > 1) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "standard output takes one arm: choose with --arm, or give a directory with --out;"
+              + " known="
+              + String.join(",", arms.keySet()));
+    }
+    for (Map.Entry<String, String> each : arms.entrySet()) {
+      if (out == null) {
+        spec.commandLine().getOut().print(each.getValue());
+        spec.commandLine().getOut().flush();
+      } else {
+        Files.createDirectories(out);
+        String name = each.getKey().replaceAll("[^A-Za-z0-9._=@-]", "_") + "-" + phase + ".hgrm";
+        Files.writeString(out.resolve(name), each.getValue(), StandardCharsets.UTF_8);
+      }
+    }
   }
 
   /** {@code loadgen-report compare}. */

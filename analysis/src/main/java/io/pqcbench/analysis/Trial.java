@@ -120,7 +120,18 @@ public record Trial(
     int tailSeconds = 0;
     double lagOne = 0;
     for (Run shard : shards) {
-      Samples samples = shard.samples(List.of("response_us"));
+      Samples samples = shard.responses();
+      long recorded = shard.histogram("response").getTotalCount();
+      if (shard.summary() != null && (samples.torn() || recorded != samples.size())) {
+        throw new UnreadableException(
+            "the bundle is damaged, its files do not hold the same run: samples.csv.gz="
+                + samples.size()
+                + (samples.torn() ? " and torn" : "")
+                + " latency.hlog="
+                + recorded
+                + " successes: "
+                + shard.directory());
+      }
       double[] responses = new double[samples.size()];
       for (int i = 0; i < responses.length; i++) {
         responses[i] = samples.value(0, i);

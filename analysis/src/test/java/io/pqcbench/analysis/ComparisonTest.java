@@ -6,6 +6,7 @@ import io.pqcbench.analysis.bundle.Bundles;
 import io.pqcbench.analysis.bundle.Experiment;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -20,16 +21,16 @@ class ComparisonTest {
   }
 
   private List<Claims.Claim> claims(Bundles.Trials trials) throws Exception {
-    Experiment experiment = Experiment.read(trials.write(directory.resolve("e")));
+    Experiment experiment = Experiment.read(List.of(trials.write(directory.resolve("e"))));
     return Claims.of(
         experiment,
-        Comparison.of(experiment, List.of(), false),
-        Comparison.of(experiment, List.of(), true));
+        Comparison.of(experiment, List.of(), false, Map.of()),
+        Comparison.of(experiment, List.of(), true, Map.of()));
   }
 
   private Comparison compare(Bundles.Trials trials) throws Exception {
-    Experiment experiment = Experiment.read(trials.write(directory.resolve("e")));
-    return Comparison.of(experiment, List.of(), false).stream()
+    Experiment experiment = Experiment.read(List.of(trials.write(directory.resolve("e"))));
+    return Comparison.of(experiment, List.of(), false, Map.of()).stream()
         .filter(comparison -> !comparison.again())
         .findFirst()
         .orElseThrow();

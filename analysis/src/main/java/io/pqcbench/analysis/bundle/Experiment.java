@@ -9,17 +9,26 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** An experiment's directory, complete or interrupted: its plan and its trials. */
+/**
+ * An experiment's directory, complete or interrupted: its plan and its trials. Several directories
+ * of the same plan, made on as many pairs of machines, are one experiment with the blocks of all.
+ */
 public final class Experiment {
 
   private static final String FILE = "experiment.json";
   private static final String SCHEMA = "loadgen-experiment/1";
   private static final String TRUSTED = "TRUSTED";
 
-  private final Path directory;
-  private final JsonNode record;
+  /** What has to be the same in all directories of one experiment. */
+  private static final List<String> SAME =
+      List.of("name", "arms", "baseline", "comparison", "exclude");
+
+  private final JsonNode plan;
   private final List<Arm> arms = new ArrayList<>();
   private final List<Trial> attempts = new ArrayList<>();
+  private final List<String> findings = new ArrayList<>();
+  private boolean complete = true;
+  private int blocks;
 
   /**
    * One of the things that were compared.
@@ -38,6 +47,7 @@ public final class Experiment {
    * @param block from 1
    * @param position in the block, from 1
    * @param attempt from 1
+   * @param host the machine it ran on: its cloud instance, or its name without one
    * @param verdict the client's; {@code FAILED} or {@code INTERRUPTED} without a summary
    * @param objections rules that object
    * @param count measured successes
@@ -51,6 +61,7 @@ public final class Experiment {
       int position,
       String arm,
       int attempt,
+      String host,
       String verdict,
       List<String> objections,
       long count,
@@ -72,10 +83,9 @@ public final class Experiment {
     }
   }
 
-  private Experiment(Path directory, JsonNode record) {
-    this.directory = directory;
-    this.record = record;
-    for (JsonNode arm : record.at("/plan/arms")) {
+  private Experiment(JsonNode plan) {
+    this.plan = plan;
+    for (JsonNode arm : plan.path("arms")) {
       arms.add(
           new Arm(
               arm.path("name").asText(),
@@ -83,9 +93,23 @@ public final class Experiment {
               texts(arm.path("cell")),
               arm.path("again").asBoolean()));
     }
+  }
+
+  /** Adds a directory's trials, as blocks after those that are there. */
+  private void add(Path directory, JsonNode record, String prefix) {
     for (JsonNode trial : record.path("trials")) {
-      attempts.add(trial(trial));
+      JsonNode machine = record.at("/sessions/" + trial.path("machine").asInt() + "/machine");
+      String instance = machine.at("/instance/id").asText("");
+      attempts.add(
+          trial(
+              directory,
+              trial,
+              prefix,
+              instance.isEmpty() ? machine.path("host").asText() : instance));
     }
+    record.path("findings").forEach(finding -> findings.add(finding.asText()));
+    complete &= record.path("status").asText().equals("complete");
+    blocks += record.at("/plan/blocks").asInt();
   }
 
   /** Returns whether a directory is that of an experiment. */
@@ -96,18 +120,43 @@ public final class Experiment {
   /**
    * Reads an experiment.
    *
-   * @throws UnreadableException if the directory holds none, or one of a format that is not known
+   * @param directories one, or those of several pairs of machines
+   * @throws UnreadableException if one holds no experiment, or of a format that is not known, or
+   *     one that planned something else than the first
    */
-  public static Experiment read(Path directory) throws UnreadableException, IOException {
-    JsonNode record = Run.json(directory.resolve(FILE), SCHEMA);
-    if (record == null) {
-      throw new UnreadableException(
-          "this is no directory of an experiment, it holds no " + FILE + ": " + directory);
+  public static Experiment read(List<Path> directories) throws UnreadableException, IOException {
+    Experiment experiment = null;
+    for (int i = 0; i < directories.size(); i++) {
+      Path directory = directories.get(i);
+      JsonNode record = Run.json(directory.resolve(FILE), SCHEMA);
+      if (record == null) {
+        throw new UnreadableException(
+            "this is no directory of an experiment, it holds no " + FILE + ": " + directory);
+      }
+      JsonNode plan = record.path("plan");
+      if (plan.path("arms").isEmpty()) {
+        throw new UnreadableException(
+            "the file is damaged, its plan has no arms: " + directory.resolve(FILE));
+      }
+      if (experiment == null) {
+        experiment = new Experiment(plan);
+      }
+      for (String what : SAME) {
+        if (!plan.path(what).equals(experiment.plan.path(what))) {
+          throw new UnreadableException(
+              "several directories are one experiment only if they have the same plan, and this one"
+                  + " has another '"
+                  + what
+                  + "' than the first; experiments are compared by 'loadgen-report compare A B': "
+                  + directory);
+        }
+      }
+      experiment.add(directory, record, directories.size() == 1 ? "" : i + 1 + "/");
     }
-    return new Experiment(directory, record);
+    return experiment;
   }
 
-  private Trial trial(JsonNode trial) {
+  private Trial trial(Path directory, JsonNode trial, String prefix, String host) {
     Map<String, Map<String, Double>> figures = new LinkedHashMap<>();
     trial
         .path("figures")
@@ -129,11 +178,12 @@ public final class Experiment {
     List<String> objections = new ArrayList<>();
     trial.path("objections").forEach(objection -> objections.add(objection.asText()));
     return new Trial(
-        trial.path("trial").asText(),
-        trial.path("block").asInt(),
+        prefix + trial.path("trial").asText(),
+        blocks + trial.path("block").asInt(),
         trial.path("position").asInt(),
         trial.path("arm").asText(),
         trial.path("attempt").asInt(),
+        host,
         trial.path("verdict").asText(),
         objections,
         trial.path("count").asLong(),
@@ -148,24 +198,29 @@ public final class Experiment {
     return texts;
   }
 
-  /** Returns {@code experiment.json}. */
-  public JsonNode record() {
-    return record;
+  /** Returns the plan, of several directories that of the first. */
+  public JsonNode plan() {
+    return plan;
   }
 
   /** Returns its name. */
   public String name() {
-    return record.at("/plan/name").asText();
+    return plan.path("name").asText();
   }
 
   /** Returns whether every trial that was planned has been made. */
   public boolean isComplete() {
-    return record.path("status").asText().equals("complete");
+    return complete;
   }
 
   /** Returns how many blocks were planned. */
   public int blocks() {
-    return record.at("/plan/blocks").asInt();
+    return blocks;
+  }
+
+  /** Returns what the client found when it compared the trials' conditions. */
+  public List<String> findings() {
+    return findings;
   }
 
   /** Returns the arms in the order of the plan. */
@@ -175,7 +230,7 @@ public final class Experiment {
 
   /** Returns the arm with which another is compared; null if nothing is. */
   public Arm baselineOf(Arm arm) {
-    String family = record.at("/plan/baseline").asText();
+    String family = plan.path("baseline").asText();
     return arms.stream()
         .filter(other -> !other.again() && other.family().equals(family))
         .filter(other -> other.cell().equals(arm.cell()) && !other.equals(arm))
@@ -199,7 +254,7 @@ public final class Experiment {
    */
   public List<Trial> trials(String arm, boolean withExcluded) {
     List<String> excluded = new ArrayList<>();
-    record.at("/plan/exclude").forEach(verdict -> excluded.add(verdict.asText()));
+    plan.path("exclude").forEach(verdict -> excluded.add(verdict.asText()));
     List<Trial> trials = new ArrayList<>();
     for (int block = 1; block <= blocks(); block++) {
       int number = block;

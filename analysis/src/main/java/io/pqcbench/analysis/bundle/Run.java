@@ -26,6 +26,7 @@ public final class Run {
   private final JsonNode plan;
   private final JsonNode summary;
   private Map<String, Histogram> histograms;
+  private Samples responses;
 
   private Run(Path directory, JsonNode plan, JsonNode summary) {
     this.directory = directory;
@@ -109,8 +110,7 @@ public final class Run {
     return histogram == null ? new Histogram(3) : histogram;
   }
 
-  private static Map<String, Histogram> histograms(Path log)
-      throws UnreadableException, IOException {
+  private Map<String, Histogram> histograms(Path log) throws UnreadableException, IOException {
     Map<String, Histogram> sums = new TreeMap<>();
     if (!Files.exists(log)) {
       return sums;
@@ -123,10 +123,21 @@ public final class Run {
         }
       }
     } catch (RuntimeException e) {
-      // The library says nothing more exact of a line that it cannot decode.
-      throw new UnreadableException("the file is damaged: " + log + ": " + e, e);
+      // The run was killed while it wrote a line; what is before it is whole.
+      if (summary != null) {
+        throw new UnreadableException(
+            "the file is damaged, a line of it is no interval of a histogram log: " + log, e);
+      }
     }
     return sums;
+  }
+
+  /** Returns the measured successes with their response times, microseconds, as column 0. */
+  public Samples responses() throws UnreadableException, IOException {
+    if (responses == null) {
+      responses = samples(List.of("response_us"));
+    }
+    return responses;
   }
 
   /**
@@ -134,7 +145,7 @@ public final class Run {
    *
    * @param columns of {@code samples.csv.gz} to keep
    */
-  public Samples samples(List<String> columns) throws UnreadableException, IOException {
+  Samples samples(List<String> columns) throws UnreadableException, IOException {
     Path file = directory.resolve("samples.csv.gz");
     if (!Files.exists(file)) {
       throw new UnreadableException("the bundle holds no samples.csv.gz: " + directory);

@@ -1,6 +1,7 @@
 package io.pqcbench.analysis.gatling;
 
 import io.pqcbench.analysis.bundle.UnreadableException;
+import io.pqcbench.analysis.statistics.Quantiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -114,9 +115,6 @@ public final class GatlingReport {
       double mean,
       double stdDev) {
 
-    /** A percentile is printed with so many values beyond it, or more (METHOD.md, B2). */
-    private static final int LEAST_BEYOND = 10;
-
     /** Returns whether its name says that it is a warm-up, which is not to be counted. */
     public boolean isWarmUp() {
       return GatlingReport.isWarmUp(name);
@@ -143,12 +141,7 @@ public final class GatlingReport {
             case 99 -> p99;
             default -> throw new IllegalArgumentException("no page has this: percent=" + percent);
           };
-      return total < leastToPrint(percent) ? Double.NaN : value;
-    }
-
-    /** Returns the fewest requests with ten values beyond a percentile. */
-    static long leastToPrint(int percent) {
-      return Math.round(LEAST_BEYOND * 100.0 / (100 - percent));
+      return total < Quantiles.leastToPrint(percent / 100.0) ? Double.NaN : value;
     }
   }
 

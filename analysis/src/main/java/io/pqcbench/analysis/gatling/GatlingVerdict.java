@@ -2,6 +2,7 @@ package io.pqcbench.analysis.gatling;
 
 import io.pqcbench.analysis.gatling.GatlingReport.Row;
 import io.pqcbench.analysis.gatling.GatlingReport.Second;
+import io.pqcbench.analysis.statistics.Quantiles;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -334,7 +335,7 @@ public final class GatlingVerdict {
   private void tails(GatlingReport report) {
     for (Row row : report.measuredRows()) {
       for (int percent : PERCENTS) {
-        if (row.total() > 0 && row.total() < Row.leastToPrint(percent)) {
+        if (row.total() > 0 && row.total() < Quantiles.leastToPrint(percent / 100.0)) {
           add(
               "percentile",
               Level.TRUSTED,
@@ -342,7 +343,7 @@ public final class GatlingVerdict {
                   + text(
                       "p%d of \"%s\" is not printed, it has only %d values",
                       percent, row.name(), row.total()),
-              text("%d values, ten of them beyond it", Row.leastToPrint(percent)),
+              text("%d values, ten of them beyond it", Quantiles.leastToPrint(percent / 100.0)),
               "let it run longer");
         }
       }

@@ -9,11 +9,13 @@ public final class Csv {
   private Csv() {}
 
   /**
-   * Returns a table with a header: trial, arm, block, verdict, n, phase, figure and its interval.
+   * Returns a table with a header: trial, arm, block, position, host, verdict, n, phase, figure and
+   * its interval.
    */
   public static String of(Report report) {
     StringBuilder text =
-        new StringBuilder("trial,arm,block,verdict,n,phase,figure,micros,low_micros,high_micros\n");
+        new StringBuilder(
+            "trial,arm,block,position,host,verdict,n,phase,figure,micros,low_micros,high_micros\n");
     for (Report.TrialOf trial : report.trials()) {
       trial
           .what()
@@ -27,6 +29,10 @@ public final class Csv {
                               .append(quoted(trial.arm()))
                               .append(',')
                               .append(trial.block())
+                              .append(',')
+                              .append(trial.position())
+                              .append(',')
+                              .append(quoted(trial.host()))
                               .append(',')
                               .append(trial.what().verdict())
                               .append(',')

@@ -61,6 +61,9 @@ public final class Html {
   private static final Pattern LIMITS =
       Pattern.compile("\\(n=[^)]*\\)|[(\\[]?[-+0-9,.]+ to [-+0-9,.]+[)\\]]?");
 
+  /** Text for a terminal has "us"; on the page all units are written alike. */
+  private static final Pattern MICROS = Pattern.compile("(?<=[0-9]) us\\b");
+
   private final Report report;
   private final StringBuilder body = new StringBuilder();
   private final StringBuilder contents = new StringBuilder();
@@ -201,7 +204,10 @@ public final class Html {
               spread(trials.stream().map(Report.TrialOf::bytesIn).toList(), 0),
               number(arm.variance().withinTrial(), 1),
               number(arm.variance().ofATrialsMean(), 1),
-              number(arm.variance().betweenTrials(), 1)));
+              number(arm.variance().betweenTrials(), 1),
+              arm.variance().hosts() < 2
+                  ? "-"
+                  : number(arm.variance().betweenHosts(), 1) + " of " + arm.variance().hosts()));
     }
     body.append(table("Latency", head, rows));
     // Where more effort would help: in longer trials, or in more of them.
@@ -215,7 +221,8 @@ public final class Html {
                 "received, bytes",
                 "deviation between samples, µs",
                 "which leaves in a trial's mean, µs",
-                "deviation between trials, µs"),
+                "deviation between trials, µs",
+                "deviation between machines, µs"),
             costs));
     end();
   }
@@ -229,7 +236,10 @@ public final class Html {
         "Comparisons",
         "Differences from the baseline, block by block: the shift is the Hodges-Lehmann estimate,"
             + " its interval the signed-rank test's, p the sign-flip test's. Holm's adjustment is"
-            + " over the comparisons that were declared before the first trial.");
+            + " over the comparisons that were declared before the first trial. The two-level"
+            + " bootstrap draws blocks, and the samples within each trial, again. The p of the"
+            + " margin is that of a difference as large as it; the smallest found is the shift that"
+            + " so many blocks find four times in five.");
     body.append(comparisonTable("Declared comparisons", true));
     body.append("<details><summary>Exploratory comparisons, neither declared nor adjusted")
         .append("</summary>\n")
@@ -255,11 +265,12 @@ public final class Html {
             "baseline, µs",
             "shift, µs",
             "interval, µs",
+            "two-level bootstrap, µs",
             "p",
             "p after Holm",
             "margin, µs",
-            "p of a difference as large as the margin",
-            "smallest shift found 4 times in 5, µs",
+            "p of the margin",
+            "smallest found, µs",
             "conclusion"),
         rows);
   }
@@ -274,6 +285,7 @@ public final class Html {
         number(c.level(), 1),
         shift == null ? "-" : signed(shift.estimate(), 1),
         interval(shift),
+        c.bootstrap() == null ? "-" : interval(c.bootstrap()),
         shift == null ? "-" : p(c.shift().p()),
         p(c.adjustedP()),
         number(c.margin(), 1),
@@ -312,7 +324,7 @@ public final class Html {
           .append("</span> <strong>")
           .append(text(claim.topic()))
           .append("</strong>: ")
-          .append(text(claim.text()))
+          .append(text(MICROS.matcher(claim.text()).replaceAll(" µs")))
           .append("</li>\n");
     }
     body.append("</ul>\n");

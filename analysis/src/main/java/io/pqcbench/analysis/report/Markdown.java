@@ -121,11 +121,18 @@ public final class Markdown {
             String.format(
                 Locale.ROOT,
                 "- %s: %.1f between samples, which leaves %.1f in a trial's mean; %.1f between"
-                    + " trials",
+                    + " trials%s",
                 arm.name(),
                 variance.withinTrial(),
                 variance.ofATrialsMean(),
-                variance.betweenTrials()));
+                variance.betweenTrials(),
+                variance.hosts() < 2
+                    ? ""
+                    : String.format(
+                        Locale.ROOT,
+                        "; %.1f between %d machines",
+                        variance.betweenHosts(),
+                        variance.hosts())));
       }
     }
     if (!lines.isEmpty()) {
@@ -143,16 +150,18 @@ public final class Markdown {
     }
     line("Differences from the baseline, by block, us:");
     line("");
-    line("| comparison | blocks | shift | interval | p (Holm) | margin | conclusion |");
-    line("|---|---|---|---|---|---|---|");
+    line(
+        "| comparison | blocks | shift | interval | two-level bootstrap | p (Holm) | margin |"
+            + " conclusion |");
+    line("|---|---|---|---|---|---|---|---|");
     for (Comparison c : primary) {
       if (c.shift() == null) {
-        line("| %s, %s | 0 | | | | | no block has both |", c.arm(), c.metric());
+        line("| %s, %s | 0 | | | | | | no block has both |", c.arm(), c.metric());
         continue;
       }
       Interval shift = c.shift().shift();
       line(
-          "| %s%s, %s | %d | %+.1f | %s | %s | %s | %s |",
+          "| %s%s, %s | %d | %+.1f | %s | %s | %s | %s | %s |",
           c.arm(),
           c.again() ? " (A/A)" : "",
           c.metric(),
@@ -166,6 +175,10 @@ public final class Markdown {
                   shift.high(),
                   100 * shift.confidence())
               : "none at 95 %",
+          c.bootstrap() == null
+              ? "-"
+              : String.format(
+                  Locale.ROOT, "%+.1f to %+.1f", c.bootstrap().low(), c.bootstrap().high()),
           Double.isNaN(c.adjustedP())
               ? String.format(Locale.ROOT, "%.3g, not adjusted", c.shift().p())
               : String.format(Locale.ROOT, "%.3g", c.adjustedP()),

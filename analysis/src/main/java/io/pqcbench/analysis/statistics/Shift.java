@@ -99,6 +99,11 @@ public final class Shift {
     return new Result(interval, p, Math.min(1, 2 / all));
   }
 
+  /** Returns the estimate of {@link #paired} alone. */
+  public static double estimate(double[] differences) {
+    return Quantiles.median(walshAverages(differences));
+  }
+
   private static void require(int length, String name) {
     if (length == 0) {
       throw new IllegalArgumentException("there is nothing to compare: " + name + "=0");

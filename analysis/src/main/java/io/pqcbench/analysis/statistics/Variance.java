@@ -1,42 +1,86 @@
 package io.pqcbench.analysis.statistics;
 
-import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 
 /**
- * At which level results differ: between the samples of a trial, or between trials. More samples
- * help only against the first; against the second it takes more trials (Kalibera and Jones,
- * "Rigorous Benchmarking in Reasonable Time", ISMM 2013).
+ * At which level results differ: between the samples of a trial, between trials, or between the
+ * machines that they ran on. More samples help only against the first, more trials only against the
+ * second; against the third it takes more machines (Kalibera and Jones, "Rigorous Benchmarking in
+ * Reasonable Time", ISMM 2013).
  *
  * @param withinTrial standard deviation of the samples of a trial, root mean square over trials
  * @param ofATrialsMean what that leaves in a trial's mean: divided by the root of the sample count
- * @param betweenTrials standard deviation of the trials' means beyond what their samples explain; 0
- *     if there is none
+ * @param betweenTrials standard deviation of the trials' means on one machine beyond what their
+ *     samples explain; 0 if there is none
+ * @param betweenHosts standard deviation of the machines' levels beyond what their trials explain;
+ *     NaN with fewer than two machines
+ * @param hosts how many machines there are
  */
-public record Variance(double withinTrial, double ofATrialsMean, double betweenTrials) {
+public record Variance(
+    double withinTrial,
+    double ofATrialsMean,
+    double betweenTrials,
+    double betweenHosts,
+    int hosts) {
 
   /**
-   * Splits the variance of a one-way layout with random effects (Searle, Casella and McCulloch,
-   * "Variance Components", section 3.6).
+   * One trial.
    *
-   * @param means of the trials
-   * @param deviations standard deviations of the trials' samples
-   * @param counts samples of each trial, at least 1
-   * @return all NaN with fewer than two trials
+   * @param host the machine it ran on
+   * @param mean of its samples
+   * @param deviation standard deviation of its samples
+   * @param count of its samples, at least 1
    */
-  public static Variance split(double[] means, double[] deviations, long[] counts) {
-    int n = means.length;
-    if (n < 2) {
-      return new Variance(Double.NaN, Double.NaN, Double.NaN);
+  public record Trial(String host, double mean, double deviation, long count) {}
+
+  /**
+   * Splits the variance of a nested layout with random effects, which need not be balanced (Searle,
+   * Casella and McCulloch, "Variance Components", sections 3.6 and 5.3).
+   *
+   * @return all NaN if no machine has two trials
+   */
+  public static Variance split(List<Trial> trials) {
+    Map<String, List<Trial>> byHost = new LinkedHashMap<>();
+    for (Trial trial : trials) {
+      byHost.computeIfAbsent(trial.host(), host -> new ArrayList<>()).add(trial);
+    }
+    int n = trials.size();
+    int hosts = byHost.size();
+    if (n <= hosts) {
+      return new Variance(Double.NaN, Double.NaN, Double.NaN, Double.NaN, hosts);
     }
     double within = 0;
     double ofMean = 0;
-    for (int i = 0; i < n; i++) {
-      within += deviations[i] * deviations[i] / n;
-      ofMean += deviations[i] * deviations[i] / counts[i] / n;
+    for (Trial trial : trials) {
+      within += trial.deviation() * trial.deviation() / n;
+      ofMean += trial.deviation() * trial.deviation() / trial.count() / n;
     }
-    double mean = Arrays.stream(means).average().orElse(Double.NaN);
-    double seen = Arrays.stream(means).map(m -> (m - mean) * (m - mean)).sum() / (n - 1);
+    double mean = mean(trials);
+    double onHost = 0;
+    double ofHosts = 0;
+    double sizes = 0;
+    for (List<Trial> ours : byHost.values()) {
+      double level = mean(ours);
+      onHost += ours.stream().mapToDouble(t -> (t.mean() - level) * (t.mean() - level)).sum();
+      ofHosts += ours.size() * (level - mean) * (level - mean);
+      sizes += (double) ours.size() * ours.size() / n;
+    }
+    double perTrial = onHost / (n - hosts);
     return new Variance(
-        Math.sqrt(within), Math.sqrt(ofMean), Math.sqrt(Math.max(0, seen - ofMean)));
+        Math.sqrt(within),
+        Math.sqrt(ofMean),
+        Math.sqrt(Math.max(0, perTrial - ofMean)),
+        hosts < 2
+            ? Double.NaN
+            : Math.sqrt(
+                Math.max(0, (ofHosts / (hosts - 1) - perTrial) / ((n - sizes) / (hosts - 1)))),
+        hosts);
+  }
+
+  private static double mean(List<Trial> trials) {
+    return trials.stream().mapToDouble(Trial::mean).average().orElse(Double.NaN);
   }
 }

@@ -35,6 +35,7 @@ public final class Bundles {
             + " \"bytesOutPerHandshake\": 1446, \"bytesInPerHandshake\": 1788}");
     StringBuilder lines = new StringBuilder(HEADER);
     Histogram histogram = new Histogram(3);
+    Histogram halves = new Histogram(3);
     for (int i = 0; i < responses.length; i++) {
       lines.append(
           String.format(
@@ -45,20 +46,26 @@ public final class Bundles {
               responses[i],
               responses[i] / 2));
       histogram.recordValue((long) (responses[i] * 1_000));
+      halves.recordValue((long) (responses[i] * 500));
     }
     samples(directory, lines.toString());
-    histogram.setTag("response");
-    histogram.setStartTimeStamp(0);
-    histogram.setEndTimeStamp(1_000);
+    List<Histogram> phases = List.of(tagged(histogram, "response"), tagged(halves, "handshake"));
     Path log = directory.resolve("latency.hlog");
     try (OutputStream out = Files.newOutputStream(log)) {
       HistogramLogWriter writer = new HistogramLogWriter(out);
       writer.outputLogFormatVersion();
       writer.outputLegend();
-      writer.outputIntervalHistogram(0, 1, histogram, 1e6);
+      phases.forEach(phase -> writer.outputIntervalHistogram(0, 1, phase, 1e6));
       writer.close();
     }
     return directory;
+  }
+
+  private static Histogram tagged(Histogram histogram, String phase) {
+    histogram.setTag(phase);
+    histogram.setStartTimeStamp(0);
+    histogram.setEndTimeStamp(1_000);
+    return histogram;
   }
 
   /** Replaces the samples of a run. */
@@ -77,6 +84,7 @@ public final class Bundles {
     private final Map<String, String> verdicts = new LinkedHashMap<>();
     private String margins = "{}";
     private String status = "complete";
+    private String host = "client-1";
 
     public Trials(int blocks, String metric) {
       this.blocks = blocks;
@@ -96,6 +104,12 @@ public final class Bundles {
 
     public Trials margin(double micros) {
       margins = "{\"" + metric + "\": {\"micros\": " + micros + ", \"percent\": null}}";
+      return this;
+    }
+
+    /** The machine that all trials run on. */
+    public Trials host(String name) {
+      host = name;
       return this;
     }
 
@@ -129,18 +143,28 @@ public final class Bundles {
            "plan": {"name": "test", "question": null, "arms": [%s], "baseline": "%s",
              "blocks": %d, "exclude": ["INVALID", "SATURATED"],
              "comparison": {"metrics": ["%s"], "margins": %s}},
-           "sessions": [], "findings": [], "trials": [%s]}
+           "sessions": [{"machine": {"host": "%s", "instance": null}}], "findings": [], "trials": [%s]}
           """
               .formatted(
-                  status, names, baseline, blocks, metric, margins, String.join(",\n", trials)));
+                  status,
+                  names,
+                  baseline,
+                  blocks,
+                  metric,
+                  margins,
+                  host,
+                  String.join(",\n", trials)));
       return directory;
     }
 
     private String trial(String arm, int block, double figure) {
+      // Every other block runs backwards.
+      int place = new ArrayList<>(arms.keySet()).indexOf(arm);
+      int position = 1 + (block % 2 == 1 ? place : arms.size() - 1 - place);
       String name = "b%02d-%s".formatted(block, arm);
       int dot = metric.indexOf('.');
       return """
-      {"trial": "%s", "block": %d, "position": 1, "arm": "%s", "attempt": 1,
+      {"trial": "%s", "block": %d, "position": %d, "arm": "%s", "attempt": 1, "machine": 0,
        "directory": "trials/%s", "verdict": "%s", "objections": [], "count": 18000,
        "figures": {"%s": {"%s": %s}},
        "conditions": {"offered rate": "300.0/s", "payload": "3 bytes"}}\
@@ -148,6 +172,7 @@ public final class Bundles {
           .formatted(
               name,
               block,
+              position,
               arm,
               name,
               verdicts.getOrDefault(name, "TRUSTED"),

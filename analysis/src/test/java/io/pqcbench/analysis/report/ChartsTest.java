@@ -219,7 +219,7 @@ class ChartsTest {
                 + " 'arms': [%s], 'baseline': 'base', 'blocks': 2, 'exclude': []},"
                 + " 'trials': [%s]}",
             String.join(",", arms), String.join(",", trials)));
-    return charts.build(Experiment.read(directory));
+    return charts.build(Experiment.read(List.of(directory)));
   }
 
   private static String json(String format, Object... values) {

@@ -21,9 +21,9 @@ class HtmlTest {
 
   private static final String HOSTILE = "</script><script>alert(1)</script>\"'&{{data}}";
 
-  private static final Variance VARIANCE = new Variance(300.25, 6.5, 44.75);
+  private static final Variance VARIANCE = new Variance(300.25, 6.5, 44.75, Double.NaN, 1);
 
-  private static final Variance NO_VARIANCE = new Variance(Double.NaN, Double.NaN, Double.NaN);
+  private static final Variance NO_VARIANCE = Variance.split(List.of());
 
   private static final Interval SHIFT = new Interval(123.4, 101.5, 150.2, 0.969);
 
@@ -153,6 +153,7 @@ class HtmlTest {
             List.of(123.0, 124.0),
             1510,
             new Shift.Result(SHIFT, 0.03125, 0.03125),
+            null,
             Double.NaN,
             250,
             0.04,
@@ -195,6 +196,8 @@ class HtmlTest {
         name,
         arm,
         block,
+        1,
+        "client",
         Double.NaN,
         255,
         774,
