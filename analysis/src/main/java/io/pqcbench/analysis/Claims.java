@@ -380,8 +380,7 @@ public final class Claims {
     Map<Experiment.Trial, Double> residuals = new LinkedHashMap<>();
     for (Experiment.Arm arm : experiment.arms()) {
       List<Experiment.Trial> trials =
-          experiment.trials(arm.name(), false).stream()
-              .filter(Objects::nonNull)
+          experiment.present(arm.name(), false).stream()
               .filter(trial -> !Double.isNaN(trial.figure(metric)))
               .toList();
       double[] sorted = trials.stream().mapToDouble(t -> t.figure(metric)).sorted().toArray();
@@ -467,11 +466,9 @@ public final class Claims {
     Map<String, Long> verdicts = new LinkedHashMap<>();
     Set<String> rules = new LinkedHashSet<>();
     for (Experiment.Arm arm : experiment.arms()) {
-      for (Experiment.Trial trial : experiment.trials(arm.name(), true)) {
-        if (trial != null) {
-          verdicts.merge(trial.verdict(), 1L, Long::sum);
-          rules.addAll(trial.objections());
-        }
+      for (Experiment.Trial trial : experiment.present(arm.name(), true)) {
+        verdicts.merge(trial.verdict(), 1L, Long::sum);
+        rules.addAll(trial.objections());
       }
     }
     if (verdicts.keySet().equals(Set.of(TRUSTED))) {

@@ -83,8 +83,7 @@ public record Comparison(
       List<String> metrics,
       boolean withExcluded,
       Map<Path, Map<String, Distribution>> samples) {
-    List<String> declared = new ArrayList<>();
-    experiment.plan().at("/comparison/metrics").forEach(metric -> declared.add(metric.asText()));
+    List<String> declared = experiment.metrics();
     List<String> all = new ArrayList<>(declared);
     metrics.stream().filter(metric -> !declared.contains(metric)).forEach(all::add);
     List<Comparison> comparisons = new ArrayList<>();

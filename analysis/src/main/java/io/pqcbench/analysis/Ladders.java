@@ -60,17 +60,11 @@ final class Ladders {
   /** Each step is a rung of one trial; one that is not trusted is shown as excluded. */
   static Ladder of(Calibration calibration, List<Report.TrialOf> trials) {
     List<Rung> rungs = new ArrayList<>();
-    double gaveOutAt = Double.NaN;
     for (int i = 0; i < calibration.steps().size(); i++) {
       Calibration.Step step = calibration.steps().get(i);
       Trial what = trials.get(i).what();
       Map<String, Double> micros = new LinkedHashMap<>();
-      for (String metric : METRICS) {
-        int dot = metric.indexOf('.');
-        micros.put(
-            metric,
-            what.phases().get(metric.substring(0, dot)).get(metric.substring(dot + 1)).micros());
-      }
+      METRICS.forEach(metric -> micros.put(metric, what.figure(metric)));
       rungs.add(
           new Rung(
               CALIBRATION,
@@ -83,11 +77,14 @@ final class Ladders {
               !step.trusted(),
               Map.of(what.verdict(), 1),
               micros));
-      if (!step.trusted() && !(step.rate() >= gaveOutAt)) {
-        gaveOutAt = step.rate();
-      }
     }
     rungs.sort(Comparator.comparingDouble(Rung::offered));
+    double gaveOutAt =
+        rungs.stream()
+            .filter(Rung::excluded)
+            .mapToDouble(Rung::offered)
+            .findFirst()
+            .orElse(Double.NaN);
     String why =
         Double.isNaN(gaveOutAt)
             ? "no rung gave way"
@@ -104,9 +101,9 @@ final class Ladders {
 
   private static Rung rung(Experiment experiment, Experiment.Arm arm)
       throws UnreadableException, IOException {
-    List<Experiment.Trial> counting = trials(experiment, arm, false);
+    List<Experiment.Trial> counting = experiment.present(arm.name(), false);
     boolean excluded = counting.isEmpty();
-    List<Experiment.Trial> shown = excluded ? trials(experiment, arm, true) : counting;
+    List<Experiment.Trial> shown = excluded ? experiment.present(arm.name(), true) : counting;
     if (shown.isEmpty()) {
       return null;
     }
@@ -132,13 +129,6 @@ final class Ladders {
         excluded,
         verdicts,
         micros);
-  }
-
-  private static List<Experiment.Trial> trials(
-      Experiment experiment, Experiment.Arm arm, boolean withExcluded) {
-    return experiment.trials(arm.name(), withExcluded).stream()
-        .filter(trial -> trial != null)
-        .toList();
   }
 
   private static String series(Experiment.Arm arm) {

@@ -10,7 +10,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -179,8 +178,7 @@ public record Regression(List<Row> rows) {
 
   /** Returns what an arm's trials that count have, the smallest first. */
   private static double[] figures(Experiment experiment, String arm, String metric) {
-    return experiment.trials(arm, false).stream()
-        .filter(Objects::nonNull)
+    return experiment.present(arm, false).stream()
         .mapToDouble(trial -> trial.figure(metric))
         .filter(value -> !Double.isNaN(value))
         .sorted()

@@ -245,26 +245,24 @@ public record Report(
     List<Arm> arms = new ArrayList<>();
     Charts.Builder charts = new Charts.Builder();
     for (Experiment.Arm arm : experiment.arms()) {
-      List<Experiment.Trial> counting = experiment.trials(arm.name(), false);
-      Map<String, String> conditions = Map.of();
-      int count = 0;
+      List<Experiment.Trial> counting = experiment.present(arm.name(), false);
       for (Experiment.Trial trial : counting) {
-        if (trial != null) {
-          count++;
-          conditions = conditions.isEmpty() ? trial.conditions() : conditions;
-          List<Run> bundle = List.of(Run.read(trial.bundle()));
-          trials.add(
-              trial(
-                  bundle, trial.name(), arm.name(), trial.block(), trial.position(), trial.host()));
-          samples.put(trial.bundle(), distributions(bundle));
-          charts.add(trial.name(), arm.name(), trial.block(), bundle);
-        }
+        List<Run> bundle = List.of(Run.read(trial.bundle()));
+        trials.add(
+            trial(bundle, trial.name(), arm.name(), trial.block(), trial.position(), trial.host()));
+        samples.put(trial.bundle(), distributions(bundle, experiment.metrics()));
+        charts.add(trial.name(), arm.name(), trial.block(), bundle);
       }
       long attempts =
           experiment.attempts().stream().filter(t -> t.arm().equals(arm.name())).count();
       arms.add(
           new Arm(
-              arm.name(), arm.again(), count, attempts, conditions, variance(trials, arm.name())));
+              arm.name(),
+              arm.again(),
+              counting.size(),
+              attempts,
+              counting.isEmpty() ? Map.of() : counting.get(0).conditions(),
+              variance(trials, arm.name())));
     }
     List<String> order = experiment.attempts().stream().map(Experiment.Trial::name).toList();
     trials.sort(Comparator.comparingInt(trial -> order.indexOf(trial.name())));
@@ -296,11 +294,12 @@ public record Report(
     return Variance.split(moments);
   }
 
-  /** What a bootstrap draws from: the samples of each phase that has any, microseconds. */
-  private static Map<String, Distribution> distributions(List<Run> shards)
+  /** What a bootstrap draws from: the samples of the phases of these metrics, microseconds. */
+  private static Map<String, Distribution> distributions(List<Run> shards, List<String> metrics)
       throws UnreadableException, IOException {
     Map<String, Distribution> distributions = new HashMap<>();
-    for (String phase : Trial.PHASES) {
+    for (String phase :
+        metrics.stream().map(m -> m.substring(0, m.indexOf('.'))).distinct().toList()) {
       Histogram merged = Trial.merged(shards, phase);
       if (merged.getTotalCount() > 0) {
         DoubleStream.Builder values = DoubleStream.builder();

@@ -121,17 +121,6 @@ public record Trial(
     double lagOne = 0;
     for (Run shard : shards) {
       Samples samples = shard.responses();
-      long recorded = shard.histogram("response").getTotalCount();
-      if (shard.summary() != null && (samples.torn() || recorded != samples.size())) {
-        throw new UnreadableException(
-            "the bundle is damaged, its files do not hold the same run: samples.csv.gz="
-                + samples.size()
-                + (samples.torn() ? " and torn" : "")
-                + " latency.hlog="
-                + recorded
-                + " successes: "
-                + shard.directory());
-      }
       double[] responses = new double[samples.size()];
       for (int i = 0; i < responses.length; i++) {
         responses[i] = samples.value(0, i);
@@ -144,6 +133,14 @@ public record Trial(
       lagOne = Math.abs(lag) > Math.abs(lagOne) || Double.isNaN(lag) ? lag : lagOne;
     }
     return new Trial(worst(shards), count, phases, moments, lagOne, tailSeconds, torn);
+  }
+
+  /** Returns a figure such as {@code handshake.p50}, microseconds; NaN if there is none. */
+  public double figure(String metric) {
+    int dot = metric.indexOf('.');
+    Figure figure =
+        phases.getOrDefault(metric.substring(0, dot), Map.of()).get(metric.substring(dot + 1));
+    return figure == null ? Double.NaN : figure.micros();
   }
 
   /** Returns the latencies of a phase of all shards, nanoseconds. */

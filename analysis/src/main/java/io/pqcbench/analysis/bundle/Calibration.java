@@ -33,10 +33,9 @@ public record Calibration(
    *
    * @param rate offered, per second
    * @param trusted whether the calibration took it for trusted
-   * @param rules that objected
    * @param run its bundle
    */
-  public record Step(double rate, boolean trusted, List<String> rules, Run run) {}
+  public record Step(double rate, boolean trusted, Run run) {}
 
   /** Returns whether a directory is that of a calibration. */
   public static boolean isAt(Path directory) {
@@ -49,18 +48,13 @@ public record Calibration(
    * @throws UnreadableException if its format is not known, or a trial is damaged
    */
   public static Calibration read(Path directory) throws UnreadableException, IOException {
-    JsonNode json = Run.json(directory.resolve(FILE), SCHEMA);
-    if (json == null) {
-      throw new UnreadableException(
-          "this is no directory of a calibration, it holds no " + FILE + ": " + directory);
-    }
+    JsonNode json = Run.json(directory, FILE, SCHEMA, "directory of a calibration");
     List<Step> steps = new ArrayList<>();
     for (JsonNode step : json.path("steps")) {
       steps.add(
           new Step(
               step.path("ratePerSecond").asDouble(),
               step.path("trusted").asBoolean(),
-              texts(step.path("rules")),
               Run.read(directory.resolve(step.path("directory").asText()))));
     }
     return new Calibration(
@@ -68,13 +62,7 @@ public record Calibration(
         json.path("sharesMachine").asBoolean(),
         json.path("highestTrustedPerSecond").asDouble(Double.NaN),
         json.path("recommendedPerSecond").asDouble(Double.NaN),
-        texts(json.path("gaveOut")),
+        Run.texts(json.path("gaveOut")),
         steps);
-  }
-
-  private static List<String> texts(JsonNode array) {
-    List<String> texts = new ArrayList<>();
-    array.forEach(text -> texts.add(text.asText()));
-    return texts;
   }
 }

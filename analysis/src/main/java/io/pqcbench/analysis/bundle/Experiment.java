@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * An experiment's directory, complete or interrupted: its plan and its trials. Several directories
@@ -107,7 +108,7 @@ public final class Experiment {
               prefix,
               instance.isEmpty() ? machine.path("host").asText() : instance));
     }
-    record.path("findings").forEach(finding -> findings.add(finding.asText()));
+    findings.addAll(Run.texts(record.path("findings")));
     complete &= record.path("status").asText().equals("complete");
     blocks += record.at("/plan/blocks").asInt();
   }
@@ -128,11 +129,7 @@ public final class Experiment {
     Experiment experiment = null;
     for (int i = 0; i < directories.size(); i++) {
       Path directory = directories.get(i);
-      JsonNode record = Run.json(directory.resolve(FILE), SCHEMA);
-      if (record == null) {
-        throw new UnreadableException(
-            "this is no directory of an experiment, it holds no " + FILE + ": " + directory);
-      }
+      JsonNode record = Run.json(directory, FILE, SCHEMA, "directory of an experiment");
       JsonNode plan = record.path("plan");
       if (plan.path("arms").isEmpty()) {
         throw new UnreadableException(
@@ -175,8 +172,6 @@ public final class Experiment {
                       });
               figures.put(phase.getKey(), values);
             });
-    List<String> objections = new ArrayList<>();
-    trial.path("objections").forEach(objection -> objections.add(objection.asText()));
     return new Trial(
         prefix + trial.path("trial").asText(),
         blocks + trial.path("block").asInt(),
@@ -185,7 +180,7 @@ public final class Experiment {
         trial.path("attempt").asInt(),
         host,
         trial.path("verdict").asText(),
-        objections,
+        Run.texts(trial.path("objections")),
         trial.path("count").asLong(),
         figures,
         texts(trial.path("conditions")),
@@ -216,6 +211,11 @@ public final class Experiment {
   /** Returns how many blocks were planned. */
   public int blocks() {
     return blocks;
+  }
+
+  /** Returns the metrics whose comparison was declared before the first trial. */
+  public List<String> metrics() {
+    return Run.texts(plan.at("/comparison/metrics"));
   }
 
   /** Returns what the client found when it compared the trials' conditions. */
@@ -253,8 +253,7 @@ public final class Experiment {
    * @return one an element, from block 1; null where a block has none
    */
   public List<Trial> trials(String arm, boolean withExcluded) {
-    List<String> excluded = new ArrayList<>();
-    plan.path("exclude").forEach(verdict -> excluded.add(verdict.asText()));
+    List<String> excluded = Run.texts(plan.path("exclude"));
     List<Trial> trials = new ArrayList<>();
     for (int block = 1; block <= blocks(); block++) {
       int number = block;
@@ -275,5 +274,10 @@ public final class Experiment {
                           .orElse(null)));
     }
     return trials;
+  }
+
+  /** Returns {@link #trials} without the blocks that have none. */
+  public List<Trial> present(String arm, boolean withExcluded) {
+    return trials(arm, withExcluded).stream().filter(Objects::nonNull).toList();
   }
 }

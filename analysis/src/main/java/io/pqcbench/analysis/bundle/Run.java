@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -41,11 +42,31 @@ public final class Run {
    * @throws UnreadableException if it holds none, or one of a format that is not known here
    */
   public static Run read(Path directory) throws UnreadableException, IOException {
-    JsonNode plan = json(directory.resolve("run.json"), RUN_SCHEMA);
-    if (plan == null) {
-      throw new UnreadableException("this is no bundle, it holds no run.json: " + directory);
-    }
+    JsonNode plan = json(directory, "run.json", RUN_SCHEMA, "bundle");
     return new Run(directory, plan, json(directory.resolve("summary.json"), SUMMARY_SCHEMA));
+  }
+
+  /**
+   * Reads the JSON file that makes a directory what it is.
+   *
+   * @param what it is then, as in "this is no bundle"
+   * @throws UnreadableException if there is none, or it is damaged
+   */
+  static JsonNode json(Path directory, String name, String schema, String what)
+      throws UnreadableException, IOException {
+    JsonNode json = json(directory.resolve(name), schema);
+    if (json == null) {
+      throw new UnreadableException(
+          "this is no " + what + ", it holds no " + name + ": " + directory);
+    }
+    return json;
+  }
+
+  /** Returns the elements of an array of texts. */
+  static List<String> texts(JsonNode array) {
+    List<String> texts = new ArrayList<>();
+    array.forEach(text -> texts.add(text.asText()));
+    return texts;
   }
 
   /**
@@ -132,10 +153,27 @@ public final class Run {
     return sums;
   }
 
-  /** Returns the measured successes with their response times, microseconds, as column 0. */
+  /**
+   * Returns the measured successes with their response times, microseconds, as column 0.
+   *
+   * @throws UnreadableException if the run has come to its end, and they are not those of the
+   *     histograms
+   */
   public Samples responses() throws UnreadableException, IOException {
     if (responses == null) {
-      responses = samples(List.of("response_us"));
+      Samples read = samples(List.of("response_us"));
+      long recorded = histogram("response").getTotalCount();
+      if (summary != null && (read.torn() || recorded != read.size())) {
+        throw new UnreadableException(
+            "the bundle is damaged, its files do not hold the same run: samples.csv.gz="
+                + read.size()
+                + (read.torn() ? " and torn" : "")
+                + " latency.hlog="
+                + recorded
+                + " successes: "
+                + directory);
+      }
+      responses = read;
     }
     return responses;
   }

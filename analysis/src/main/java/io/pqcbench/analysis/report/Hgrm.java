@@ -44,11 +44,8 @@ public final class Hgrm {
     if (Report.isExperiment(directories)) {
       Experiment experiment = Experiment.read(directories);
       for (Experiment.Arm arm : experiment.arms()) {
-        for (Experiment.Trial trial : experiment.trials(arm.name(), false)) {
-          if (trial != null) {
-            arms.computeIfAbsent(arm.name(), name -> new ArrayList<>())
-                .add(Run.read(trial.bundle()));
-          }
+        for (Experiment.Trial trial : experiment.present(arm.name(), false)) {
+          arms.computeIfAbsent(arm.name(), name -> new ArrayList<>()).add(Run.read(trial.bundle()));
         }
       }
     } else {

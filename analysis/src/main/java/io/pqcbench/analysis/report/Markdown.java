@@ -87,17 +87,9 @@ public final class Markdown {
   }
 
   private static String spread(List<Report.TrialOf> trials, String column) {
-    int dot = column.indexOf('.');
     double[] values =
         trials.stream()
-            .mapToDouble(
-                trial ->
-                    trial
-                        .what()
-                        .phases()
-                        .get(column.substring(0, dot))
-                        .get(column.substring(dot + 1))
-                        .micros())
+            .mapToDouble(trial -> trial.what().figure(column))
             .filter(value -> !Double.isNaN(value))
             .sorted()
             .toArray();

@@ -3,6 +3,7 @@ package io.pqcbench.analysis.statistics;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.commons.rng.UniformRandomProvider;
+import org.apache.commons.rng.sampling.ArraySampler;
 
 /**
  * Whether it matters at which place of its block a trial ran: the first after a pause, or the one
@@ -43,12 +44,7 @@ public record Position(List<Double> effects, double p) {
     int extreme = 1;
     for (int round = 0; round < PERMUTATIONS; round++) {
       for (double[] block : rest) {
-        for (int i = block.length - 1; i > 0; i--) {
-          int j = random.nextInt(i + 1);
-          double swapped = block[i];
-          block[i] = block[j];
-          block[j] = swapped;
-        }
+        ArraySampler.shuffle(random, block);
       }
       // Sums in another order differ in their last digits.
       extreme += squares(effects(rest)) >= observed * (1 - 1e-9) ? 1 : 0;

@@ -2,6 +2,7 @@ package io.pqcbench.analysis.statistics;
 
 import java.util.stream.IntStream;
 import org.apache.commons.rng.UniformRandomProvider;
+import org.apache.commons.rng.sampling.ArraySampler;
 
 /**
  * Whether values rise or fall in the order in which they were measured.
@@ -32,12 +33,7 @@ public record Trend(double correlation, double p) {
     double[] shuffled = values.clone();
     int extreme = 1;
     for (int round = 0; round < PERMUTATIONS; round++) {
-      for (int i = shuffled.length - 1; i > 0; i--) {
-        int j = random.nextInt(i + 1);
-        double swapped = shuffled[i];
-        shuffled[i] = shuffled[j];
-        shuffled[j] = swapped;
-      }
+      ArraySampler.shuffle(random, shuffled);
       extreme +=
           Math.abs(Dependence.spearman(order, shuffled)) >= Math.abs(observed) - 1e-12 ? 1 : 0;
     }
