@@ -4,15 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.networknt.schema.JsonSchema;
-import com.networknt.schema.JsonSchemaFactory;
-import com.networknt.schema.SpecVersion;
 import com.networknt.schema.ValidationMessage;
 import io.pqcbench.loadgen.handshake.RudeServer;
+import io.pqcbench.loadgen.it.BundleFiles;
 import io.pqcbench.loadgen.target.EmbeddedServer;
 import io.pqcbench.loadgen.target.ServerOptions;
 import java.io.ByteArrayOutputStream;
-import java.io.InputStream;
 import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -215,13 +212,7 @@ class LoadgenTest {
   }
 
   private Set<ValidationMessage> violations(String name) throws Exception {
-    try (InputStream schema =
-        LoadgenTest.class.getResourceAsStream(
-            "/io/pqcbench/loadgen/bundle/" + name + ".schema.json")) {
-      JsonSchema compiled =
-          JsonSchemaFactory.getInstance(SpecVersion.VersionFlag.V202012).getSchema(schema);
-      return compiled.validate(json(name + ".json"));
-    }
+    return new BundleFiles(out()).violations(name);
   }
 
   @Test

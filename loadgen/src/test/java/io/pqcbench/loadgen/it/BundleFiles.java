@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 
 /** Reads a bundle by its documentation, with none of the code that wrote it. */
-record BundleFiles(Path directory) {
+public record BundleFiles(Path directory) {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -27,7 +27,7 @@ record BundleFiles(Path directory) {
   }
 
   /** What the file says against its own schema. */
-  Set<ValidationMessage> violations(String name) throws IOException {
+  public Set<ValidationMessage> violations(String name) throws IOException {
     try (InputStream schema =
         BundleFiles.class.getResourceAsStream(
             "/io/pqcbench/loadgen/bundle/" + name + ".schema.json")) {
@@ -48,7 +48,7 @@ record BundleFiles(Path directory) {
   }
 
   /** The names of the columns of {@link #samples}. */
-  List<String> columns() throws IOException {
+  public List<String> columns() throws IOException {
     return List.of(lines().findFirst().orElseThrow().split(",", -1));
   }
 

@@ -2,10 +2,12 @@ package io.pqcbench.loadgen.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pqcbench.loadgen.target.EmbeddedServer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -70,6 +72,17 @@ final class Command {
   static Command loadgenAfter(String shell, String... arguments) throws IOException {
     return new Command(
         words(List.of("bash", "-c", shell + "; exec \"$0\" \"$@\""), List.of(), arguments));
+  }
+
+  /** The same against a server, in a process that may open so many files only. */
+  static Command loadgenWithFiles(int files, EmbeddedServer server, Path out, String... options)
+      throws IOException {
+    List<String> arguments =
+        new ArrayList<>(
+            List.of(
+                "--target", "127.0.0.1:" + server.address().getPort(), "--out", out.toString()));
+    arguments.addAll(List.of(options));
+    return loadgenAfter("ulimit -n " + files, arguments.toArray(String[]::new));
   }
 
   /**

@@ -179,18 +179,16 @@ class FaultIT {
         EmbeddedServer.start(ServerOptions.defaults().withDelayNanos(200_000_000L))) {
       FinishedRun run =
           finish(
-              Command.loadgenAfter(
-                  "ulimit -n 160",
-                  "--target",
-                  "127.0.0.1:" + slow.address().getPort(),
+              Command.loadgenWithFiles(
+                  160,
+                  slow,
+                  bundle().directory(),
                   "--rate",
                   "300",
                   "--duration",
                   "4s",
                   "--warmup",
-                  "1s",
-                  "--out",
-                  bundle().directory().toString()));
+                  "1s"));
       assertThat(run.exitCode()).as(run.toString()).isEqualTo(3);
       assertThat(run.rules("CLIENT")).as(run.toString()).contains("descriptors");
       assertThat(run.err()).contains("may open 160 files", "ulimit -n");
@@ -204,16 +202,8 @@ class FaultIT {
     try (EmbeddedServer slow =
         EmbeddedServer.start(ServerOptions.defaults().withDelayNanos(200_000_000L))) {
       Command command =
-          Command.loadgenAfter(
-              "ulimit -n 64",
-              "--target",
-              "127.0.0.1:" + slow.address().getPort(),
-              "--rate",
-              "100",
-              "--duration",
-              "3s",
-              "--out",
-              bundle().directory().toString());
+          Command.loadgenWithFiles(
+              64, slow, bundle().directory(), "--rate", "100", "--duration", "3s");
       // Which file is the one too many differs between JDKs, so the run may come to its end.
       assertThat(command.exitCode()).as(command.err() + command.out()).isIn(3, 4);
       assertThat(command.err()).contains("may open 64 files", "ulimit -n");

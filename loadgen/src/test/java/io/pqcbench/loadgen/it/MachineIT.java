@@ -93,16 +93,8 @@ class MachineIT {
     try (EmbeddedServer slow =
         EmbeddedServer.start(ServerOptions.defaults().withDelayNanos(1_000_000_000L))) {
       Command command =
-          Command.loadgenAfter(
-              "ulimit -n 220",
-              "--target",
-              "127.0.0.1:" + slow.address().getPort(),
-              "--rate",
-              "300",
-              "--duration",
-              "3s",
-              "--out",
-              bundle().directory().toString());
+          Command.loadgenWithFiles(
+              220, slow, bundle().directory(), "--rate", "300", "--duration", "3s");
       assertThat(command.exitCode()).as(command.err() + command.out()).isEqualTo(3);
       assertThat(command.err()).contains("may open 220 files", "ulimit -n");
       JsonNode outcomes = bundle().json("summary.json").get("outcomes");
