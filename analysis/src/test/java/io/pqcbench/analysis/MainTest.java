@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.pqcbench.analysis.bundle.Bundles;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -274,6 +277,39 @@ class MainTest {
     assertThat(out.toString())
         .contains("Not complete: it was interrupted.")
         .containsPattern("\\| run \\| 1 \\| 1 KILLED \\| 1000\\.\\d ");
+  }
+
+  @Test
+  void anOldReportThatCannotBeReadIsSaidInOneLineAndEndsWithFour() throws Exception {
+    String whole;
+    try (InputStream page = MainTest.class.getResourceAsStream("/gatling/small.html")) {
+      whole = new String(page.readAllBytes(), StandardCharsets.UTF_8);
+    }
+    List<String> pages =
+        List.of(
+            "",
+            "<html><title>nginx</title></html>",
+            whole.substring(0, whole.length() / 2),
+            whole.replace("col-13", "col-23"),
+            whole.replace("], [1790000008000", "], 1790000008000"));
+    Path file = directory.resolve("index.html");
+
+    assertThat(run("gatling", directory)).isEqualTo(4);
+    for (String page : pages) {
+      Files.writeString(file, page);
+      assertThat(run("gatling", file)).isEqualTo(4);
+    }
+    // One that is whole does not make up for one that is not.
+    Path good = Files.writeString(directory.resolve("good.html"), whole);
+    assertThat(run("gatling", good, file)).isEqualTo(4);
+    assertThat(err.toString().lines())
+        .hasSize(pages.size() + 2)
+        .allMatch(line -> line.startsWith("loadgen-report: "))
+        .allMatch(line -> line.contains(file.toString()))
+        .noneMatch(line -> line.contains("defect"));
+    assertThat(out.toString()).isEmpty();
+    assertThat(run("gatling", good)).isZero();
+    assertThat(out.toString()).contains("verdict: **");
   }
 
   @Test

@@ -24,6 +24,7 @@ final class Page {
 
   private final Map<String, double[]> users = new LinkedHashMap<>();
   private final List<String> rows = new ArrayList<>();
+  private String all = row("ROOT", "", "All Requests", 90_000, 0, 20);
   private final double[] requests;
   private double[] responses;
   private final double[] millis;
@@ -67,10 +68,20 @@ final class Page {
     return this;
   }
 
-  /** Adds a row, all times of which are the same. */
-  Page row(String name, long total, long ko, int millis) {
-    rows.add(row("req_" + name, "hidden", name, total, ko, millis));
+  /** Replaces the row of all requests, none of which failed. */
+  Page all(long total, int... millis) {
+    all = row("ROOT", "", "All Requests", total, 0, millis);
     return this;
+  }
+
+  /**
+   * Adds a row, the times of which are also those of all requests.
+   *
+   * @param millis one for all columns of times, or one for each
+   */
+  Page row(String name, long total, long ko, int... millis) {
+    rows.add(row("req_" + name, "hidden", name, total, ko, millis));
+    return all(90_000, millis);
   }
 
   /** Adds a row without failures whose p50 is not a concern. */
@@ -94,7 +105,7 @@ final class Page {
               .formatted(i + 7, columns[i]));
     }
     html.append("</tr></thead><tbody>")
-        .append(row("ROOT", "", "All Requests", 90_000, 0, 20))
+        .append(all)
         .append("</tbody></table>\n<table id=\"container_statistics_body\"><tbody>")
         .append(String.join("", rows))
         .append("</tbody></table>\n");
@@ -140,7 +151,7 @@ final class Page {
   }
 
   private static String row(
-      String id, String button, String name, long total, long ko, int millis) {
+      String id, String button, String name, long total, long ko, int... millis) {
     StringBuilder row = new StringBuilder();
     row.append("<tr id=\"%s\" data-parent=\"ROOT\">\n".formatted(id));
     row.append("<span id=\"%s\" class=\"expand-button %s\">&nbsp;</span>\n".formatted(id, button));
@@ -148,7 +159,7 @@ final class Page {
         "<span id=\"stats-table-%s\" class=\"ellipsed-name\">%s</span>\n".formatted(id, name));
     long[] cells = {total, total - ko, ko, 0, 300};
     for (int column = 2; column <= 14; column++) {
-      long value = column <= 6 ? cells[column - 2] : millis;
+      long value = column <= 6 ? cells[column - 2] : millis[(column - 7) % millis.length];
       row.append("  <td class=\"value total col-%d\">%d</td>\n".formatted(column, value));
     }
     return row.append("</tr>").toString();
