@@ -429,7 +429,6 @@ public record Charts(
   }
 
   static <T> double median(List<T> values, ToDoubleFunction<T> value) {
-    return Quantiles.median(
-        values.stream().mapToDouble(value).filter(v -> !Double.isNaN(v)).sorted().toArray());
+    return Quantiles.median(values.stream().mapToDouble(value).filter(v -> !Double.isNaN(v)));
   }
 }

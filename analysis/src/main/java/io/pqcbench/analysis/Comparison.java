@@ -136,8 +136,7 @@ public record Comparison(
       }
     }
     double[] values = differences.stream().mapToDouble(Double::doubleValue).toArray();
-    double level =
-        Quantiles.median(levels.stream().mapToDouble(Double::doubleValue).sorted().toArray());
+    double level = Quantiles.median(levels.stream().mapToDouble(Double::doubleValue));
     double margin = margin(experiment, metric, level);
     Shift.Result shift = values.length == 0 ? null : Shift.paired(values, 1 - ALPHA);
     boolean tested = values.length > 0 && !Double.isNaN(margin);

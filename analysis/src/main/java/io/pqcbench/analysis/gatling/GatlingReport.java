@@ -149,8 +149,9 @@ public final class GatlingReport {
   private GatlingReport(IndexHtml page) throws UnreadableException {
     this.file = page.file();
     this.version = page.version();
-    this.all = page.all();
-    this.rows = List.copyOf(page.requests());
+    IndexHtml.Statistics statistics = page.statistics();
+    this.all = statistics.all();
+    this.rows = statistics.requests();
     this.seconds = List.copyOf(new SecondCharts(page).seconds());
   }
 

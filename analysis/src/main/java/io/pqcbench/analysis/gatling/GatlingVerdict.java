@@ -199,13 +199,14 @@ public final class GatlingVerdict {
    */
   private void estimates(GatlingReport report) {
     Row all = report.all();
-    for (Row row : report.rows()) {
+    List<Row> twins = report.rows().stream().filter(row -> row.total() == all.total()).toList();
+    for (Row row : twins) {
       for (int percent : PERCENTS) {
-        double apart = Math.abs(row.printed(percent) - all.printed(percent));
+        double one = all.printed(percent);
+        double other = row.printed(percent);
+        double apart = Math.abs(other - one);
         // False for what is not printed.
-        if (row.total() == all.total()
-            && apart > STEP_MILLIS
-            && apart > COARSE * Math.min(row.printed(percent), all.printed(percent))) {
+        if (apart > STEP_MILLIS && apart > COARSE * Math.min(one, other)) {
           add(
               "estimated-percentile",
               Level.SUSPECT,
@@ -213,12 +214,7 @@ public final class GatlingVerdict {
                   + text(
                       "p%d of the same %d requests is %.0f ms in the row \"%s\" and %.0f ms in the"
                           + " row \"%s\"",
-                      percent,
-                      row.total(),
-                      all.printed(percent),
-                      all.name(),
-                      row.printed(percent),
-                      row.name()),
+                      percent, row.total(), one, all.name(), other, row.name()),
               text("%.0f %% apart", 100 * COARSE),
               "Gatling estimates percentiles, with chance in it: believe none of the two, and no"
                   + " difference between reports that is not larger");

@@ -47,6 +47,14 @@ record IndexHtml(Path file, String text) {
   private static final String ALL_REQUESTS = "ROOT";
 
   /**
+   * The table of statistics.
+   *
+   * @param all the row of all requests
+   * @param requests their rows in the page's order, without those of groups
+   */
+  record Statistics(Row all, List<Row> requests) {}
+
+  /**
    * Reads a page.
    *
    * @param indexHtmlOrDirectory the page, or the directory in which it is
@@ -84,27 +92,22 @@ record IndexHtml(Path file, String text) {
     return found.find() ? found.group(1) : null;
   }
 
-  /** Returns the row of all requests. */
-  Row all() throws UnreadableException {
-    Matcher row = ROW.matcher(table());
-    while (row.find()) {
-      if (row.group(1).equals(ALL_REQUESTS)) {
-        return row(row.group(2));
-      }
-    }
-    throw lacks("the row of all requests (<tr id=\"" + ALL_REQUESTS + "\">)");
-  }
-
-  /** Returns the rows of the requests in the page's order, without those of groups. */
-  List<Row> requests() throws UnreadableException {
+  /** Returns the table of statistics. */
+  Statistics statistics() throws UnreadableException {
+    Row all = null;
     List<Row> requests = new ArrayList<>();
     Matcher row = ROW.matcher(table());
     while (row.find()) {
-      if (row.group(2).contains(REQUEST)) {
+      if (row.group(1).equals(ALL_REQUESTS)) {
+        all = row(row.group(2));
+      } else if (row.group(2).contains(REQUEST)) {
         requests.add(row(row.group(2)));
       }
     }
-    return requests;
+    if (all == null) {
+      throw lacks("the row of all requests (<tr id=\"" + ALL_REQUESTS + "\">)");
+    }
+    return new Statistics(all, List.copyOf(requests));
   }
 
   /** Returns the part of the page with the statistics: a table for the sum and one for the rest. */

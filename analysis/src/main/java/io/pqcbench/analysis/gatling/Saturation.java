@@ -86,12 +86,24 @@ final class Saturation {
   }
 
   /**
-   * Returns the measured seconds in which fewer users were started than the rate asks for, by more
-   * than a rate that is kept can miss it; {@link Second#at()} of each. The rate is the median of
-   * the measured seconds, because a page does not say what was planned.
+   * Returns the seconds in which fewer users were started than the rate asks for, by more than a
+   * rate that is kept can miss it; {@link Second#at()} of each.
+   *
+   * @param measured the seconds that were measured in full
    */
-  static List<Integer> secondsBehind(GatlingReport report) {
-    return below(report.measuredSeconds());
+  static List<Integer> secondsBehind(List<Second> measured) {
+    if (measured.isEmpty()) {
+      return List.of();
+    }
+    double rate = rate(measured);
+    double distance =
+        Quantiles.median(measured.stream().mapToDouble(s -> Math.abs(s.started() - rate)));
+    double poisson = Math.sqrt(rate);
+    double limit =
+        distance > NORMAL_MAD / 2 * poisson
+            ? rate - Math.max(SECOND_TOLERANCE * rate, RANDOM_DEVIATIONS * poisson)
+            : rate - Math.max(SECOND_TOLERANCE * rate, SECOND_TOLERANCE_USERS);
+    return measured.stream().filter(s -> s.started() < limit).map(Second::at).toList();
   }
 
   private void add(String rule, Level level, String observed, String limit, String advice) {
@@ -174,7 +186,7 @@ final class Saturation {
   }
 
   private void starts(List<Second> measured) {
-    List<Integer> behind = secondsBehind(report);
+    List<Integer> behind = secondsBehind(measured);
     if (behind.isEmpty()) {
       return;
     }
@@ -198,25 +210,9 @@ final class Saturation {
                 + " beside it");
   }
 
-  private static List<Integer> below(List<Second> seconds) {
-    if (seconds.isEmpty()) {
-      return List.of();
-    }
-    double rate = rate(seconds);
-    double[] distances =
-        seconds.stream().mapToDouble(s -> Math.abs(s.started() - rate)).sorted().toArray();
-    double poisson = Math.sqrt(rate);
-    double limit =
-        Quantiles.median(distances) > NORMAL_MAD / 2 * poisson
-            ? rate - Math.max(SECOND_TOLERANCE * rate, RANDOM_DEVIATIONS * poisson)
-            : rate - Math.max(SECOND_TOLERANCE * rate, SECOND_TOLERANCE_USERS);
-    return seconds.stream().filter(s -> s.started() < limit).map(Second::at).toList();
-  }
-
-  /** Returns what was to be started in each second, as far as a page can say. */
+  /** Returns what was to be started in each second: the median, as a page has no plan. */
   private static double rate(List<Second> seconds) {
-    double median =
-        Quantiles.median(seconds.stream().mapToDouble(Second::started).sorted().toArray());
+    double median = Quantiles.median(seconds.stream().mapToDouble(Second::started));
     double mean = started(seconds) / seconds.size();
     // Of users that come in bursts more than half of the seconds can be without any.
     return median < mean / 2 ? mean : median;

@@ -1,5 +1,6 @@
 package io.pqcbench.analysis.statistics;
 
+import java.util.stream.DoubleStream;
 import org.apache.commons.statistics.distribution.BinomialDistribution;
 
 /**
@@ -83,6 +84,11 @@ public final class Quantiles {
     return sorted.length == 0
         ? Double.NaN
         : sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  }
+
+  /** Returns the median of values in any order; NaN without a value. */
+  public static double median(DoubleStream values) {
+    return median(values.sorted().toArray());
   }
 
   /**
