@@ -74,7 +74,7 @@ content() {
     gzip -dc "$scratch/tar/share/man/man1/loadgen.1.gz" | grep -qF -- "${name//-/\\-}" || die "loadgen(1) has no $name"
   done
   # Links of the pages that a reader starts with.
-  for page in README.md analysis/README.md; do
+  for page in README.md analysis/README.md deploy/package/README.md; do
     while read -r link; do
       [[ -e $scratch/tar/$(dirname "$page")/${link%%#*} ]] || missing+=" $page:$link"
     done < <(grep -oE '\]\([^)#: ]+' "$scratch/tar/$page" | cut -c3-)
