@@ -57,6 +57,7 @@ public final class Bundle implements AutoCloseable {
               new SimpleModule()
                   .addSerializer(InetAddress.class, text(InetAddress::getHostAddress))
                   .addSerializer(NamedGroup.class, text(NamedGroup::label))
+                  .addSerializer(Instant.class, text(Instant::toString))
                   .addSerializer(Path.class, text(Path::toString))
                   .addSerializer(Double.class, new FiniteOrNull())
                   .addSerializer(double.class, new FiniteOrNull()))

@@ -15,6 +15,7 @@ import io.pqcbench.loadgen.verdict.Finding;
 import io.pqcbench.loadgen.verdict.Rules;
 import io.pqcbench.loadgen.verdict.Tail;
 import io.pqcbench.loadgen.verdict.Undisturbed;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,9 +30,10 @@ import org.HdrHistogram.Histogram;
  * @param findings what speaks against the run
  * @param notReported what could not be watched on this machine, and why
  * @param serverClock how the times of the server's monitor were put on this clock; null without one
+ * @param start which part of a run this was, and when it began
  * @param interrupted whether it was stopped before its end
  * @param measuredSeconds length of the measured part
- * @param planned arrivals, with the warm-up
+ * @param planned arrivals, with the warm-up; of a shard, its own
  * @param plannedMeasured arrivals
  * @param offeredPerSecond planned arrivals a second
  * @param achievedPerSecond attempts started a second
@@ -73,6 +75,7 @@ public record Summary(
     List<Finding> findings,
     List<String> notReported,
     String serverClock,
+    StartSummary start,
     boolean interrupted,
     double measuredSeconds,
     long planned,
@@ -349,6 +352,20 @@ public record Summary(
   public record PoolSummary(
       int connections, long opened, long failed, long closedByServer, long repeated, long waited) {}
 
+  /**
+   * Which part of a run this was, and when it began.
+   *
+   * @param shard from 0
+   * @param shards that made the run together; 1 for all of it
+   * @param seed of Poisson arrivals
+   * @param startAt what was agreed; null if nothing was
+   * @param startedAt when it began by the wall clock, read a second later
+   * @param lateMicros from the one to the other; null if nothing was agreed
+   */
+  @JsonInclude(JsonInclude.Include.ALWAYS)
+  public record StartSummary(
+      int shard, int shards, long seed, Instant startAt, Instant startedAt, Double lateMicros) {}
+
   /** Failures that are alike; {@code example} may be null. */
   public record ErrorSummary(
       String outcome, String diedIn, String detail, long count, String example) {}
@@ -365,6 +382,7 @@ public record Summary(
    * @param steal whether the platform reports it
    * @param notReported what could not be watched
    * @param serverClock how the server's monitor was aligned; null without one
+   * @param start which part of a run this was, and when it began
    * @param judgement of it
    * @param usage of the client's process over the measured part
    * @param busyNanos in which the lanes of a polling client worked over the measured part; -1 when
@@ -385,6 +403,7 @@ public record Summary(
       StealReport steal,
       List<String> notReported,
       String serverClock,
+      StartSummary start,
       Rules.Judgement judgement,
       ProcessUsage usage,
       long busyNanos,
@@ -419,6 +438,7 @@ public record Summary(
         judgement.findings(),
         notReported,
         serverClock,
+        start,
         interrupted,
         measuredSeconds,
         planned,

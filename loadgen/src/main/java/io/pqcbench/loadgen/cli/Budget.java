@@ -27,7 +27,7 @@ record Budget(int maxInFlight, List<String> warnings) {
   static Budget of(LoadPlan plan, HostFacts host) {
     List<String> warnings = new ArrayList<>();
     LoadPlan.Limits limits = plan.limits();
-    double rate = plan.pace().ratePerSecond();
+    double rate = plan.pace().ownRatePerSecond();
     int maxInFlight = limits.maxInFlight();
     long spare =
         host.descriptorLimit() - Math.max(0, host.openDescriptors()) - RESERVED_DESCRIPTORS;

@@ -116,7 +116,14 @@ final class CalibrateCommand implements Callable<Integer> {
 
   private LoadPlan plan(Target target, boolean onThisMachine, double rate) {
     return load.plan(
-        List.of(target), onThisMachine, rate, trialNanos, trialNanos / 5, Long.MAX_VALUE);
+        List.of(target),
+        onThisMachine,
+        rate,
+        trialNanos,
+        trialNanos / 5,
+        Long.MAX_VALUE,
+        LoadPlan.Shard.WHOLE,
+        null);
   }
 
   private int against(Target target, boolean embedded) throws Exception {

@@ -133,7 +133,7 @@ record CalibrationFile(
     } catch (IOException e) {
       return "a calibration cannot be read, run 'loadgen calibrate' again: file=" + file;
     }
-    double rate = plan.pace().ratePerSecond();
+    double rate = plan.pace().ownRatePerSecond();
     boolean sameMachine = found.cpus() == host.cpus() && SCHEMA.equals(found.schema());
     if (!sameMachine
         || found.highestTrustedPerSecond() == null

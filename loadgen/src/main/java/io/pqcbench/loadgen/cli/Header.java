@@ -62,6 +62,19 @@ final class Header {
       text.append(server(plan.only(other), session.facts().get(i + 1)));
     }
     LoadPlan.Pace pace = plan.pace();
+    if (pace.shard().count() > 1) {
+      line(
+          text,
+          "shard",
+          "%s: of the load below, every %d-th arrival from number %d, %s/s",
+          pace.shard(),
+          pace.shard().count(),
+          pace.shard().index(),
+          Quantity.trim(pace.ownRatePerSecond()));
+    }
+    if (pace.startAt() != null) {
+      line(text, "start", "agreed for %s", pace.startAt());
+    }
     line(
         text,
         "load",

@@ -174,6 +174,8 @@ final class LoadOptions {
    *
    * @param resolved where to, in turn; the user's or an embedded server
    * @param onThisMachine whether the target needs this machine's processors
+   * @param shard this machine's part
+   * @param startAt null for as soon as possible
    */
   LoadPlan plan(
       List<Target> resolved,
@@ -181,8 +183,16 @@ final class LoadOptions {
       double ratePerSecond,
       long durationNanos,
       long warmupNanos,
-      long slowThresholdNanos) {
+      long slowThresholdNanos,
+      LoadPlan.Shard shard,
+      Instant startAt) {
     connection.validate();
+    if (shard.count() > 1 && arrival == LoadPlan.Arrival.POISSON && seed == null) {
+      throw new IllegalArgumentException(
+          "--shard with --arrival poisson needs --seed, the same for all, or each would make"
+              + " arrivals of its own: shard="
+              + shard);
+    }
     boolean spareCore = Runtime.getRuntime().availableProcessors() > lanes;
     LoadPlan.Wait chosen =
         wait != null
@@ -197,7 +207,9 @@ final class LoadOptions {
             warmupNanos,
             arrival,
             // Kept within what every JSON reader takes for an integer.
-            seed != null ? seed : new SecureRandom().nextLong() >>> 11),
+            seed != null ? seed : new SecureRandom().nextLong() >>> 11,
+            shard,
+            startAt),
         connection.tlsOffer(resolved.get(0)),
         sessions(),
         connection.request(resolved.get(0)),

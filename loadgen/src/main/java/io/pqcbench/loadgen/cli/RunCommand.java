@@ -98,6 +98,9 @@ final class RunCommand implements Callable<Integer> {
      */
     private static final long INTERRUPT_SECONDS = 20;
 
+    /** A tenth of a second is the shortest time that a verdict looks at. */
+    private static final double LATE_MICROS = 100_000;
+
     private final RunOptions options;
     private final CommandSpec spec;
 
@@ -237,7 +240,7 @@ final class RunCommand implements Callable<Integer> {
                   plan.tls().groups().stream()
                       .map(NamedGroup::label)
                       .collect(Collectors.joining(",")),
-                  Quantity.trim(plan.pace().ratePerSecond()),
+                  Quantity.trim(plan.pace().ownRatePerSecond()),
                   Loadgen.Versions.own()));
       err.println("loadgen: metrics at " + metrics.url());
       return metrics;
@@ -284,6 +287,14 @@ final class RunCommand implements Callable<Integer> {
                 + ")",
             result.bundleFailure());
       }
+      Double late = result.summary().start().lateMicros();
+      if (late != null && late > LATE_MICROS) {
+        err.printf(
+            Locale.ROOT,
+            "loadgen: WARNING: started %.1f s later than agreed, so the shards of this run did not"
+                + " offer its load together; what helps: a --start-at further ahead%n",
+            late / 1e6);
+      }
       if (!options.quiet) {
         talk.println("bundle     " + bundle.directory());
       }
@@ -292,7 +303,7 @@ final class RunCommand implements Callable<Integer> {
 
     private Path defaultDirectory(LoadPlan plan) {
       String group = plan.tls().groups().get(0).label().toLowerCase(Locale.ROOT);
-      return LoadOptions.defaultDirectory(group + "-" + options.label());
+      return LoadOptions.defaultDirectory(group + "-" + options.label(plan));
     }
   }
 }

@@ -5,6 +5,8 @@ import io.pqcbench.loadgen.plan.Quantity;
 import io.pqcbench.loadgen.plan.Target;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.List;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -37,6 +39,28 @@ final class RunOptions {
           "Time from the start that is not measured. Default: 30s for runs of 2m and more, else a"
               + " fifth")
   private Long warmupNanos;
+
+  @Option(
+      names = "--shard",
+      paramLabel = "I/N|auto",
+      description =
+          "Of a run from N machines, this one's part: every N-th arrival of the schedule that"
+              + " --rate and --duration give for all together, from number I, which counts from 0."
+              + " auto takes both from SLURM_ARRAY_TASK_ID and its MIN, MAX and COUNT, from"
+              + " AWS_BATCH_JOB_ARRAY_INDEX and _SIZE, or from JOB_COMPLETION_INDEX and"
+              + " SHARD_COUNT. Needs --start-at, and --seed with Poisson arrivals. Default: 0/1,"
+              + " everything")
+  private String shardText;
+
+  @Option(
+      names = "--start-at",
+      paramLabel = "INSTANT",
+      description =
+          "When the first arrival is due, by the wall clock: ISO 8601 with a zone, such as"
+              + " 2026-12-02T10:00:00Z. Default: as soon as everything is ready")
+  private String startAtText;
+
+  private Instant startAt;
 
   @Mixin LoadOptions load;
 
@@ -120,12 +144,42 @@ final class RunOptions {
         warmupNanos != null
             ? warmupNanos
             : durationNanos >= TWO_MINUTES ? LONG_WARMUP : durationNanos / 5;
-    return load.plan(
-        resolved, onThisMachine, ratePerSecond, durationNanos, warmup, slowThresholdNanos);
+    LoadPlan.Shard shard =
+        shardText == null ? LoadPlan.Shard.WHOLE : ShardOption.shard(shardText, System.getenv());
+    if (shard.count() > 1 && startAtText == null) {
+      throw new IllegalArgumentException(
+          "--shard needs --start-at, the same for all, or each would start when it happens to be"
+              + " ready: shard="
+              + shard);
+    }
+    if (shard.count() > 1 && load.targets().isEmpty()) {
+      throw new IllegalArgumentException(
+          "--shard needs --target, or each would have an embedded server of its own: shard="
+              + shard);
+    }
+    if (startAtText != null && startAt == null) {
+      // Once: when the plan is made again, what was checked may have become past.
+      startAt = ShardOption.startAt(startAtText, InstantSource.system());
+    }
+    LoadPlan plan =
+        load.plan(
+            resolved,
+            onThisMachine,
+            ratePerSecond,
+            durationNanos,
+            warmup,
+            slowThresholdNanos,
+            shard,
+            startAt);
+    // Refuses a shard without arrivals.
+    plan.pace().schedule();
+    return plan;
   }
 
-  /** Returns the name of a run for its default directory. */
-  String label() {
-    return Quantity.trim(ratePerSecond);
+  /** Returns the name of a run for its default directory; shards may share a disk. */
+  String label(LoadPlan plan) {
+    LoadPlan.Shard shard = plan.pace().shard();
+    return Quantity.trim(ratePerSecond)
+        + (shard.count() == 1 ? "" : "-shard-" + shard.index() + "-of-" + shard.count());
   }
 }

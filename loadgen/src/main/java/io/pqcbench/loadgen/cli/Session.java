@@ -12,6 +12,7 @@ import io.pqcbench.loadgen.live.Progress;
 import io.pqcbench.loadgen.monitor.HostFacts;
 import io.pqcbench.loadgen.monitor.Monitor;
 import io.pqcbench.loadgen.monitor.Platform;
+import io.pqcbench.loadgen.monitor.WallClock;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.Target;
 import io.pqcbench.loadgen.schedule.NanoClock;
@@ -54,6 +55,7 @@ final class Session implements AutoCloseable {
    * @param server what the preflight found of the target
    * @param otherServers the same of the other targets
    * @param host the machine and the JVM
+   * @param wallClock how right it is; null unless the run starts at an agreed instant
    * @param platform what the machine lets be seen of itself
    * @param noise of the machine before the run, when it had nothing to do; null if it is not
    *     watched
@@ -71,6 +73,7 @@ final class Session implements AutoCloseable {
       ServerFacts server,
       List<ServerFacts> otherServers,
       HostFacts host,
+      WallClock wallClock,
       Platform platform,
       Monitor.Calibration noise,
       WarmUp.Result codeWarmup,
@@ -197,6 +200,7 @@ final class Session implements AutoCloseable {
         facts.get(0),
         facts.subList(1, facts.size()),
         host,
+        plan.pace().startAt() == null ? null : WallClock.read(),
         monitor.platform(),
         monitor.calibration(),
         codeWarmup,

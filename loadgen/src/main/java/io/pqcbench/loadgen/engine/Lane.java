@@ -159,7 +159,7 @@ final class Lane implements Runnable, Exchange.Owner {
     this.arrivals = plan.pace().schedule().slice(number, limits.lanes());
     int connections = plan.sessions().connections();
     this.poolSize = connections / limits.lanes() + (number < connections % limits.lanes() ? 1 : 0);
-    double perSecond = plan.pace().ratePerSecond() / limits.lanes();
+    double perSecond = plan.pace().ownRatePerSecond() / limits.lanes();
     this.readyTarget =
         Math.min(
             maxInFlight, (int) Math.max(MIN_READY, Math.min(MAX_READY, perSecond * READY_SECONDS)));

@@ -28,6 +28,7 @@ import io.pqcbench.loadgen.record.Kinds;
 import io.pqcbench.loadgen.record.LaneRecorder;
 import io.pqcbench.loadgen.record.RunRecord;
 import io.pqcbench.loadgen.record.SampleBlock;
+import io.pqcbench.loadgen.schedule.AgreedStart;
 import io.pqcbench.loadgen.schedule.ArrivalSchedule;
 import io.pqcbench.loadgen.schedule.NanoClock;
 import io.pqcbench.loadgen.verdict.Attribution;
@@ -39,6 +40,7 @@ import io.pqcbench.loadgen.verdict.Undisturbed;
 import io.pqcbench.loadgen.verdict.Verdict;
 import java.io.IOException;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -88,6 +90,7 @@ public final class LoadRun {
   private final Metrics metrics;
   private final boolean abortOnSaturated;
   private final NanoClock clock;
+  private final AgreedStart agreed;
 
   private final List<Lane> lanes = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
@@ -123,6 +126,7 @@ public final class LoadRun {
     this.metrics = observers.metrics();
     this.abortOnSaturated = abortOnSaturated;
     this.clock = clock;
+    this.agreed = new AgreedStart(plan.pace().startAt(), clock, InstantSource.system());
   }
 
   /**
@@ -177,9 +181,11 @@ public final class LoadRun {
         }
         primed = Harvest.fill(plan, routes.get(0).client(), routes.get(0).remote(), tickets, clock);
       }
+      awaitAgreedStart();
       Map<String, Long> allowances = monitor.platform().allowances();
-      long start = clock.nanos() + LEAD_NANOS;
-      Instant wall = Instant.now().plusNanos(LEAD_NANOS);
+      // One that was told to end while it waited does not wait for its start.
+      AgreedStart.Start agreedStart = stopping ? agreed.atOnce(LEAD_NANOS) : agreed.set(LEAD_NANOS);
+      long start = agreedStart.nanos();
       long measuredFrom = start + plan.pace().warmupNanos();
       long highest = Math.max(HISTOGRAM_NANOS, 2 * plan.limits().timeoutNanos());
       List<LaneRecorder> recorders = new ArrayList<>();
@@ -208,9 +214,9 @@ public final class LoadRun {
                 clock));
       }
       RunRecord record = new RunRecord(start, measuredFrom, highest, recorders, kinds());
-      tryBundle(() -> bundle.open(start, measuredFrom, wall, plan.targets().size()));
+      tryBundle(() -> bundle.open(start, measuredFrom, agreedStart.wall(), plan.targets().size()));
       if (server != null) {
-        server.align(start, wall);
+        server.align(start, agreedStart.wall());
       }
       Writer writer = new Writer(record, recorders, start, measuredFrom, highest);
       try {
@@ -230,6 +236,22 @@ public final class LoadRun {
     } finally {
       routes.forEach(route -> route.client().close());
       tickets.forEach(Tickets::close);
+    }
+  }
+
+  /** What the monitor sees meanwhile is no part of the run, and nobody would take it. */
+  private void awaitAgreedStart() {
+    long left = agreed.idleNanos(LEAD_NANOS);
+    if (left > 0) {
+      progress.waiting(left / 1e9);
+    }
+    for (long wait = agreed.idleNanos(LEAD_NANOS);
+        wait > 0 && !stopping;
+        wait = agreed.idleNanos(LEAD_NANOS)) {
+      LockSupport.parkNanos(Math.min(wait, 50_000_000L));
+      monitor.takeIntervals();
+      monitor.disturbances().takeOver();
+      monitor.disturbances().forgetBefore(clock.nanos());
     }
   }
 
@@ -337,6 +359,9 @@ public final class LoadRun {
     private long lastStarted;
     private long lastFinished;
 
+    /** As the wall clock has it; null before the first tick. */
+    private Instant startedAt;
+
     Writer(
         RunRecord record,
         List<LaneRecorder> recorders,
@@ -427,6 +452,9 @@ public final class LoadRun {
     }
 
     private void tick(long from, long now) {
+      if (startedAt == null) {
+        startedAt = agreed.startedAt(start);
+      }
       for (LaneRecorder recorder : recorders) {
         for (SampleBlock block = recorder.poll(); block != null; block = recorder.poll()) {
           record.add(block);
@@ -474,7 +502,7 @@ public final class LoadRun {
       long finished = record.finished();
       double seconds = Math.max(1e-3, (now - from) / 1e9);
       boolean warm = now > measuredFrom;
-      double offered = plan.pace().ratePerSecond();
+      double offered = plan.pace().ownRatePerSecond();
       double startedRate = (started - lastStarted) / seconds;
       double finishedRate = (finished - lastFinished) / seconds;
       int inFlight = lanes.stream().mapToInt(Lane::inFlight).sum();
@@ -642,6 +670,7 @@ public final class LoadRun {
           server == null
               ? null
               : serverFailure == null ? server.alignment() : "lost: " + serverFailure,
+          start(),
           judgement,
           after.since(before),
           polls ? busyAfter - busyBefore : -1,
@@ -650,6 +679,17 @@ public final class LoadRun {
           Math.max(1e-9, (measuredEnd - measuredFrom) / 1e9),
           lanes.stream().mapToLong(Lane::preparedLate).sum(),
           interrupted);
+    }
+
+    private Summary.StartSummary start() {
+      LoadPlan.Pace pace = plan.pace();
+      return new Summary.StartSummary(
+          pace.shard().index(),
+          pace.shard().count(),
+          pace.seed(),
+          pace.startAt(),
+          startedAt,
+          agreed.lateMicros(startedAt));
     }
 
     private long planned() {

@@ -54,7 +54,7 @@ public final class Harvest implements Exchange.Owner {
    * of arrivals waits for its answers.
    */
   static int stock(LoadPlan plan) {
-    double perLane = plan.pace().ratePerSecond() / plan.limits().lanes() * RESERVE_SECONDS;
+    double perLane = plan.pace().ownRatePerSecond() / plan.limits().lanes() * RESERVE_SECONDS;
     return (int) Math.max(LEAST, Math.min(MOST, Math.ceil(perLane)));
   }
 

@@ -55,6 +55,14 @@ public final class Progress {
       long failures,
       Histogram response) {}
 
+  /** Shows that everything is ready and that the agreed start is still so far away. */
+  public void waiting(double seconds) {
+    if (!quiet) {
+      out.printf(Locale.ROOT, "ready, the agreed start is in %.1f s%n", seconds);
+      out.flush();
+    }
+  }
+
   /** Shows one second. */
   public void interval(Interval interval) {
     ticks++;

@@ -3,6 +3,7 @@ package io.pqcbench.loadgen.plan;
 import io.pqcbench.loadgen.schedule.ArrivalSchedule;
 import java.net.InetAddress;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -158,16 +159,58 @@ public record LoadPlan(
   }
 
   /**
+   * Which part of a run this machine offers, of several that offer it together.
+   *
+   * @param index from 0
+   * @param count of the machines; 1 for the whole
+   */
+  public record Shard(int index, int count) {
+
+    /** Everything. */
+    public static final Shard WHOLE = new Shard(0, 1);
+
+    public Shard {
+      if (count < 1 || index < 0 || index >= count) {
+        throw new IllegalArgumentException(
+            "--shard must be I/N with I from 0 to N-1, such as 0/2 and 1/2: shard="
+                + index
+                + "/"
+                + count);
+      }
+    }
+
+    @Override
+    public String toString() {
+      return index + "/" + count;
+    }
+  }
+
+  /**
    * How many arrivals there are, and when they are due.
    *
-   * @param ratePerSecond offered rate; positive
+   * @param ratePerSecond offered rate, of all shards together; positive
    * @param durationNanos whole length of the run, with the warm-up; positive
    * @param warmupNanos from the start, recorded but not measured; shorter than the duration
    * @param arrival constant or Poisson
    * @param seed of the Poisson arrivals
+   * @param shard which of the arrivals are this machine's
+   * @param startAt when the run starts by the wall clock; null for as soon as it is ready
    */
   public record Pace(
-      double ratePerSecond, long durationNanos, long warmupNanos, Arrival arrival, long seed) {
+      double ratePerSecond,
+      long durationNanos,
+      long warmupNanos,
+      Arrival arrival,
+      long seed,
+      Shard shard,
+      Instant startAt) {
+
+    /** A whole run that starts as soon as it is ready. */
+    public Pace(
+        double ratePerSecond, long durationNanos, long warmupNanos, Arrival arrival, long seed) {
+      this(ratePerSecond, durationNanos, warmupNanos, arrival, seed, Shard.WHOLE, null);
+    }
+
     public Pace {
       if (durationNanos <= 0) {
         throw new IllegalArgumentException(
@@ -182,11 +225,18 @@ public record LoadPlan(
       }
     }
 
-    /** Returns when the arrivals are due. */
+    /** Returns when the arrivals of this machine are due. */
     public ArrivalSchedule schedule() {
-      return arrival == Arrival.CONSTANT
-          ? ArrivalSchedule.constant(ratePerSecond, durationNanos)
-          : ArrivalSchedule.poisson(ratePerSecond, durationNanos, seed);
+      ArrivalSchedule whole =
+          arrival == Arrival.CONSTANT
+              ? ArrivalSchedule.constant(ratePerSecond, durationNanos)
+              : ArrivalSchedule.poisson(ratePerSecond, durationNanos, seed);
+      return whole.shard(shard.index(), shard.count());
+    }
+
+    /** Returns the rate that this machine offers. */
+    public double ownRatePerSecond() {
+      return ratePerSecond / shard.count();
     }
   }
 

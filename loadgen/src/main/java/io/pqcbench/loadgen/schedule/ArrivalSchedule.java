@@ -20,6 +20,11 @@ public final class ArrivalSchedule {
   private final boolean poisson;
   private final long seed;
 
+  /** Which of the arrivals are this machine's: those that leave the remainder {@code shard}. */
+  private final int shard;
+
+  private final int shards;
+
   private ArrivalSchedule(double ratePerSecond, long durationNanos, boolean poisson, long seed) {
     if (!(ratePerSecond > 0) || Double.isInfinite(ratePerSecond)) {
       throw new IllegalArgumentException("rate must be positive: ratePerSecond=" + ratePerSecond);
@@ -32,6 +37,17 @@ public final class ArrivalSchedule {
     this.count = Math.max(1, Math.round(ratePerSecond * (durationNanos / 1e9)));
     this.poisson = poisson;
     this.seed = seed;
+    this.shard = 0;
+    this.shards = 1;
+  }
+
+  private ArrivalSchedule(ArrivalSchedule whole, int shard, int shards) {
+    this.ratePerSecond = whole.ratePerSecond;
+    this.count = whole.count;
+    this.poisson = whole.poisson;
+    this.seed = whole.seed;
+    this.shard = shard;
+    this.shards = shards;
   }
 
   /**
@@ -61,16 +77,42 @@ public final class ArrivalSchedule {
   }
 
   /**
-   * Returns how many arrivals there are in all: the rate times the duration, rounded, and at least
-   * 1.
+   * Returns the part of one of several machines that offer this schedule together: every {@code
+   * shards}-th arrival. Indexes and instants stay those of the whole, so that the parts together
+   * are the whole.
+   *
+   * @param shard from 0 to {@code shards - 1}
+   * @param shards at least 1
+   * @throws IllegalArgumentException also if no arrival is left for this one
    */
-  public long count() {
-    return count;
+  public ArrivalSchedule shard(int shard, int shards) {
+    if (shards < 1 || shard < 0 || shard >= shards) {
+      throw new IllegalArgumentException(
+          "shard must be below shards: shard=" + shard + " shards=" + shards);
+    }
+    if (shard >= count) {
+      throw new IllegalArgumentException(
+          "there are fewer arrivals than shards, this one has none: arrivals="
+              + count
+              + " shard="
+              + shard
+              + " shards="
+              + shards);
+    }
+    return new ArrivalSchedule(this, shard, shards);
   }
 
   /**
-   * Returns the arrivals whose index leaves the remainder {@code lane} when divided by {@code
-   * lanes}, in order.
+   * Returns how many arrivals there are: the rate times the duration, rounded, and at least 1; of a
+   * shard, its own.
+   */
+  public long count() {
+    return (count - shard + shards - 1) / shards;
+  }
+
+  /**
+   * Returns every {@code lanes}-th arrival, in order; of a shard, every {@code lanes}-th of its
+   * own.
    *
    * @param lane from 0 to {@code lanes - 1}
    * @param lanes at least 1
@@ -80,18 +122,20 @@ public final class ArrivalSchedule {
       throw new IllegalArgumentException(
           "lane must be below lanes: lane=" + lane + " lanes=" + lanes);
     }
-    return poisson ? new PoissonArrivals(lane, lanes) : new ConstantArrivals(lane, lanes);
+    long first = shard + (long) shards * lane;
+    long step = (long) shards * lanes;
+    return poisson ? new PoissonArrivals(first, step) : new ConstantArrivals(first, step);
   }
 
   /** An iterator over one lane's arrivals, without boxing. */
   public abstract static class Arrivals {
-    private final int lanes;
+    private final long step;
     private final long total;
     private long index;
 
-    private Arrivals(int lane, int lanes, long total) {
-      this.index = (long) lane - lanes;
-      this.lanes = lanes;
+    private Arrivals(long first, long step, long total) {
+      this.index = first - step;
+      this.step = step;
       this.total = total;
     }
 
@@ -101,10 +145,10 @@ public final class ArrivalSchedule {
      * @return whether there is one; after {@code false} the accessors keep their values
      */
     public boolean advance() {
-      if (index + lanes >= total) {
+      if (index + step >= total) {
         return false;
       }
-      index += lanes;
+      index += step;
       return true;
     }
 
@@ -120,8 +164,8 @@ public final class ArrivalSchedule {
   }
 
   private final class ConstantArrivals extends Arrivals {
-    ConstantArrivals(int lane, int lanes) {
-      super(lane, lanes, count);
+    ConstantArrivals(long first, long step) {
+      super(first, step, count);
     }
 
     @Override
@@ -133,7 +177,7 @@ public final class ArrivalSchedule {
   /**
    * The ordered uniforms, one after the other: of the n - k instants still to come the earliest
    * lies at {@code u + (1 - u) * (1 - v^(1/(n-k)))} with v uniform. Every lane walks through all of
-   * them and keeps its own, so that the instants do not depend on the number of lanes.
+   * them and keeps its own, so that the instants do not depend on the number of lanes or machines.
    */
   private final class PoissonArrivals extends Arrivals {
     private final SplittableRandom random = new SplittableRandom(seed);
@@ -146,8 +190,8 @@ public final class ArrivalSchedule {
      */
     private double left = 1;
 
-    PoissonArrivals(int lane, int lanes) {
-      super(lane, lanes, count);
+    PoissonArrivals(long first, long step) {
+      super(first, step, count);
     }
 
     @Override

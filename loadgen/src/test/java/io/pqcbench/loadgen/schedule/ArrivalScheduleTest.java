@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -65,6 +67,67 @@ class ArrivalScheduleTest {
     }
     together.sort(null);
     assertThat(together).isEqualTo(all(schedule, 0, 1));
+  }
+
+  private static void collect(ArrivalSchedule schedule, int lanes, Map<Long, Long> plannedByIndex) {
+    for (int lane = 0; lane < lanes; lane++) {
+      ArrivalSchedule.Arrivals arrivals = schedule.slice(lane, lanes);
+      while (arrivals.advance()) {
+        assertThat(plannedByIndex.put(arrivals.index(), arrivals.plannedNanos()))
+            .as("twice: index=" + arrivals.index())
+            .isNull();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "true, 1, 1", "true, 2, 1", "true, 2, 2", "true, 3, 3", "true, 7, 2",
+    "false, 1, 1", "false, 2, 1", "false, 2, 2", "false, 3, 3", "false, 7, 3"
+  })
+  void theShardsOfAScheduleAreTogetherTheWholeHoweverManyLanesEachHas(
+      boolean poisson, int shards, int lanes) {
+    // No multiple of the shards, so that they differ in size.
+    ArrivalSchedule whole =
+        poisson
+            ? ArrivalSchedule.poisson(101, 10 * SECOND, 42)
+            : ArrivalSchedule.constant(101, 10 * SECOND);
+    Map<Long, Long> expected = new TreeMap<>();
+    collect(whole, 1, expected);
+    assertThat(expected).hasSize(1_010);
+
+    Map<Long, Long> together = new TreeMap<>();
+    long sum = 0;
+    for (int shard = 0; shard < shards; shard++) {
+      ArrivalSchedule own = whole.shard(shard, shards);
+      int before = together.size();
+      // Machines need not be alike: each has another number of lanes.
+      collect(own, 1 + (lanes + shard) % 3, together);
+      assertThat(own.count()).isEqualTo(together.size() - before);
+      sum += own.count();
+    }
+    assertThat(together).isEqualTo(expected);
+    assertThat(sum).isEqualTo(whole.count());
+  }
+
+  @Test
+  void aShardTakesEveryNthArrivalByItsIndexInTheWhole() {
+    ArrivalSchedule.Arrivals arrivals =
+        ArrivalSchedule.constant(12, SECOND).shard(1, 3).slice(1, 2);
+    List<Long> indexes = new ArrayList<>();
+    while (arrivals.advance()) {
+      indexes.add(arrivals.index());
+    }
+    // Of 1, 4, 7 and 10 the second lane's.
+    assertThat(indexes).containsExactly(4L, 10L);
+  }
+
+  @Test
+  void aShardForWhichNoArrivalIsLeftIsRefused() {
+    ArrivalSchedule three = ArrivalSchedule.constant(3, SECOND);
+    assertThat(three.shard(2, 4).count()).isEqualTo(1);
+    assertThatThrownBy(() -> three.shard(3, 4)).hasMessageContaining("arrivals=3 shard=3 shards=4");
+    assertThatThrownBy(() -> three.shard(2, 2)).hasMessageContaining("shard=2 shards=2");
   }
 
   @Test
