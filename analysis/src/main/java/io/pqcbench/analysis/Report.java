@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 
@@ -199,12 +200,15 @@ public record Report(
         List.of(),
         List.of(),
         charts.build(),
-        List.of(
-            new Claims.Claim(
-                "trials",
-                false,
-                "One run says nothing of how another would come out; for that it takes an"
-                    + " experiment.")));
+        Stream.concat(
+                Shards.claims(shards).stream(),
+                Stream.of(
+                    new Claims.Claim(
+                        "trials",
+                        false,
+                        "One run says nothing of how another would come out; for that it takes an"
+                            + " experiment.")))
+            .toList());
   }
 
   /** A calibration is a rate ladder of one trial a rung, and each rung an arm. */

@@ -9,7 +9,6 @@ import io.pqcbench.analysis.statistics.Quantiles;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.BitSet;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,7 +18,7 @@ import org.HdrHistogram.Histogram;
  * What one run says by itself, or the shards of one run from several machines together: their
  * histograms and counts are added, nothing is averaged.
  *
- * @param verdict the client's
+ * @param verdict the client's; of several, see {@link Shards}
  * @param count measured successes
  * @param phases by phase and figure, microseconds
  * @param moments by phase, microseconds
@@ -53,10 +52,6 @@ public record Trial(
 
   /** The percentiles that are printed, if there are samples enough. */
   public static final Map<String, Double> PERCENTILES = percentiles();
-
-  /** From the best to the worst; what is not in it counts as better than all. */
-  private static final List<String> VERDICTS =
-      List.of("TRUSTED", "SUSPECT", "SATURATED", "INVALID", "KILLED");
 
   private static final double CONFIDENCE = 0.95;
   private static final double TAIL = 0.99;
@@ -132,7 +127,7 @@ public record Trial(
       double lag = responses.length < 3 ? Double.NaN : Dependence.lagOne(responses);
       lagOne = Math.abs(lag) > Math.abs(lagOne) || Double.isNaN(lag) ? lag : lagOne;
     }
-    return new Trial(worst(shards), count, phases, moments, lagOne, tailSeconds, torn);
+    return new Trial(Shards.verdict(shards), count, phases, moments, lagOne, tailSeconds, torn);
   }
 
   /** Returns a figure such as {@code handshake.p50}, microseconds; NaN if there is none. */
@@ -151,14 +146,6 @@ public record Trial(
       merged.add(shard.histogram(phase));
     }
     return merged;
-  }
-
-  /** A run is as good as its worst shard. */
-  private static String worst(List<Run> shards) {
-    return shards.stream()
-        .map(Run::verdict)
-        .max(Comparator.comparingInt(VERDICTS::indexOf))
-        .orElseThrow();
   }
 
   static Map<String, Figure> figures(Histogram histogram) {

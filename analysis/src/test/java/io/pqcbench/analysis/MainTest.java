@@ -79,16 +79,19 @@ class MainTest {
 
   @Test
   void shardsOfOneRunAreMergedByTheirHistograms() throws Exception {
-    Path one = Bundles.run(directory.resolve("one"), "TRUSTED", ramp(500));
+    Path one = new Bundles.Shard(0, 2).write(directory.resolve("one"), ramp(500));
     Path two =
-        Bundles.run(
-            directory.resolve("two"),
-            "SUSPECT",
-            IntStream.rangeClosed(501, 1_000).mapToDouble(i -> i).toArray());
+        new Bundles.Shard(1, 2)
+            .verdict("SUSPECT")
+            .write(
+                directory.resolve("two"),
+                IntStream.rangeClosed(501, 1_000).mapToDouble(i -> i).toArray());
 
     assertThat(run(one, two)).isZero();
     // Neither has samples enough for a p99; together they do.
-    assertThat(out.toString()).containsPattern("\\| 1 SUSPECT \\| 500\\.\\d \\| 990\\.\\d \\|");
+    assertThat(out.toString())
+        .containsPattern("\\| 1 SUSPECT \\| 500\\.\\d \\| 990\\.\\d \\|")
+        .contains("shard 1 of 2 (" + two + ") is SUSPECT (lag)");
   }
 
   @Test

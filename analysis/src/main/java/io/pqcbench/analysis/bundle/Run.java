@@ -28,6 +28,7 @@ public final class Run {
   private final JsonNode summary;
   private Map<String, Histogram> histograms;
   private Samples responses;
+  private double startMillis = Double.NaN;
 
   private Run(Path directory, JsonNode plan, JsonNode summary) {
     this.directory = directory;
@@ -124,19 +125,38 @@ public final class Run {
    * @return empty if the run has none
    */
   public Histogram histogram(String phase) throws UnreadableException, IOException {
-    if (histograms == null) {
-      histograms = histograms(directory.resolve("latency.hlog"));
-    }
+    readHistograms();
     Histogram histogram = histograms.get(phase);
     return histogram == null ? new Histogram(3) : histogram;
   }
 
-  private Map<String, Histogram> histograms(Path log) throws UnreadableException, IOException {
+  /** Returns when it started by the wall clock, milliseconds since 1970; NaN if it did not. */
+  public double startMillis() throws UnreadableException, IOException {
+    readHistograms();
+    return startMillis;
+  }
+
+  private void readHistograms() throws UnreadableException, IOException {
+    if (histograms != null) {
+      return;
+    }
     Map<String, Histogram> sums = new TreeMap<>();
+    Path log = directory.resolve("latency.hlog");
     if (!Files.exists(log)) {
-      return sums;
+      histograms = sums;
+      return;
     }
     try (HistogramLogReader reader = new HistogramLogReader(log.toFile())) {
+      add(reader, sums, log);
+      // 0 where the log has no line for it.
+      startMillis = reader.getStartTimeSec() > 0 ? reader.getStartTimeSec() * 1e3 : Double.NaN;
+    }
+    histograms = sums;
+  }
+
+  private void add(HistogramLogReader reader, Map<String, Histogram> sums, Path log)
+      throws UnreadableException {
+    try {
       while (reader.hasNext()) {
         EncodableHistogram interval = reader.nextIntervalHistogram();
         if (interval instanceof Histogram histogram && histogram.getTag() != null) {
@@ -150,7 +170,6 @@ public final class Run {
             "the file is damaged, a line of it is no interval of a histogram log: " + log, e);
       }
     }
-    return sums;
   }
 
   /**
@@ -179,12 +198,15 @@ public final class Run {
   }
 
   /**
-   * Returns the measured successes.
+   * Returns the measured successes; none if it was killed before it began.
    *
    * @param columns of {@code samples.csv.gz} to keep
    */
   Samples samples(List<String> columns) throws UnreadableException, IOException {
     Path file = directory.resolve("samples.csv.gz");
+    if (!Files.exists(file) && summary == null) {
+      return Samples.none(columns.size());
+    }
     if (!Files.exists(file)) {
       throw new UnreadableException("the bundle holds no samples.csv.gz: " + directory);
     }

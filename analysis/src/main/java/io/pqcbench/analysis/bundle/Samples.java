@@ -35,6 +35,11 @@ public final class Samples {
     this.torn = torn;
   }
 
+  /** Those of a run that was killed before its first. */
+  static Samples none(int columns) {
+    return new Samples(new long[0], new double[0], new float[columns][0], true);
+  }
+
   /** Returns how many there are. */
   public int size() {
     return index.length;

@@ -68,6 +68,92 @@ public final class Bundles {
     return histogram;
   }
 
+  /** Part of a run of several machines; every value may be replaced before it is written. */
+  public static final class Shard {
+    private final int index;
+    private final int count;
+    private String verdict = "TRUSTED";
+    private long seed = 7;
+    private double rate = 100;
+    private String startAt = "2026-12-02T10:00:00Z";
+    private Double lateMicros = 12.5;
+    private String bootId;
+    private String clock =
+        "{\"source\": \"chronyc\", \"synchronised\": true, \"offsetMicros\": 3.5,"
+            + " \"errorMicros\": 312.5}";
+    private boolean interrupted;
+
+    public Shard(int index, int count) {
+      this.index = index;
+      this.count = count;
+      this.bootId = "boot-" + index;
+    }
+
+    public Shard verdict(String value) {
+      verdict = value;
+      return this;
+    }
+
+    public Shard seed(long value) {
+      seed = value;
+      return this;
+    }
+
+    public Shard rate(double value) {
+      rate = value;
+      return this;
+    }
+
+    public Shard late(Double micros) {
+      lateMicros = micros;
+      return this;
+    }
+
+    public Shard bootId(String value) {
+      bootId = value;
+      return this;
+    }
+
+    public Shard clock(String json) {
+      clock = json;
+      return this;
+    }
+
+    public Shard interrupted() {
+      interrupted = true;
+      return this;
+    }
+
+    /** Writes it with these response times, microseconds. */
+    public Path write(Path directory, double... responses) throws IOException {
+      run(directory, verdict, responses);
+      Files.writeString(
+          directory.resolve("run.json"),
+          """
+          {"schema": "loadgen-run/1", "host": {"bootId": "%s"}, "wallClock": %s,
+           "plan": {"target": {"host": "server", "port": 443},
+             "pace": {"ratePerSecond": %s, "arrival": "POISSON", "seed": %d,
+               "shard": {"index": %d, "count": %d}, "startAt": "%s"},
+             "limits": {"lanes": %d, "sources": ["192.0.2.%d"], "close": "FIN"}}}
+          """
+              .formatted(bootId, clock, rate, seed, index, count, startAt, 1 + index, 1 + index));
+      Files.writeString(
+          directory.resolve("summary.json"),
+          """
+          {"schema": "loadgen-summary/2", "verdict": "%s", "interrupted": %s,
+           "findings": [%s], "start": {"shard": %d, "shards": %d, "lateMicros": %s}}
+          """
+              .formatted(
+                  verdict,
+                  interrupted,
+                  verdict.equals("TRUSTED") ? "" : "{\"rule\": \"lag\", \"level\": \"SUSPECT\"}",
+                  index,
+                  count,
+                  lateMicros));
+      return directory;
+    }
+  }
+
   /** Replaces the samples of a run. */
   public static void samples(Path directory, String text) throws IOException {
     try (OutputStream out =
