@@ -66,7 +66,7 @@ final class Header {
       line(
           text,
           "shard",
-          "%s: of the load below, every %d-th arrival from number %d, %s/s",
+          "%s: of the load below one arrival in %d, from number %d on, %s/s",
           pace.shard(),
           pace.shard().count(),
           pace.shard().index(),

@@ -239,15 +239,18 @@ public final class LoadRun {
     }
   }
 
-  /** What the monitor sees meanwhile is no part of the run, and nobody would take it. */
+  /**
+   * Twice the lead before it, so that a wait that ends late does not make the start late. What the
+   * monitor sees meanwhile is no part of the run, and nobody would take it.
+   */
   private void awaitAgreedStart() {
-    long left = agreed.idleNanos(LEAD_NANOS);
+    long left = agreed.idleNanos(2 * LEAD_NANOS);
     if (left > 0) {
       progress.waiting(left / 1e9);
     }
-    for (long wait = agreed.idleNanos(LEAD_NANOS);
+    for (long wait = agreed.idleNanos(2 * LEAD_NANOS);
         wait > 0 && !stopping;
-        wait = agreed.idleNanos(LEAD_NANOS)) {
+        wait = agreed.idleNanos(2 * LEAD_NANOS)) {
       LockSupport.parkNanos(Math.min(wait, 50_000_000L));
       monitor.takeIntervals();
       monitor.disturbances().takeOver();
