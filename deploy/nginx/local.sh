@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Real nginx with OpenSSL 3.5 (X25519MLKEM768, ML-DSA) for local tests, with nothing installed.
 #
-#   local.sh start    fetch (first time only) and start; prints target=, access_log=, pid=,
-#                     tls12=, tickets=, p256=, keepalive= on stdout, one per line; all else goes to stderr
+#   local.sh start    fetch (first time only) and start; prints target=, access_log=, pid=, tls12=, tickets=, p256=,
+#                     keepalive=, mldsa=, rsa=, openssl= on stdout, one per line; all else goes to stderr
 #   local.sh stop     end that nginx, and only that one
 #   local.sh status   the same lines as start, or exit 1 when it does not run
 #
@@ -10,11 +10,13 @@
 #       3 nginx cannot be had here (one line "nginx-unavailable: ..." on stderr).
 #
 # Environment:
-#   NGINX_LOCAL_DIR      configuration, certificate (cert.pem), logs; <repo>/loadgen/target/nginx
+#   NGINX_LOCAL_DIR      configuration, certificates (certs/), logs; <repo>/loadgen/target/nginx
 #   NGINX_LOCAL_CACHE    unpacked packages; ${XDG_CACHE_HOME:-~/.cache}/pqcbench/nginx-<arch>
-#   NGINX_LOCAL_PORT     port of the main listener; a free one. The other four are always free ones
-#   NGINX_LOCAL_GROUPS   groups of the main and tickets listeners, in OpenSSL's syntax
+#   NGINX_LOCAL_PORT     port of the main listener; a free one. The others are always free ones
+#   NGINX_LOCAL_GROUPS   groups of the listeners but tls12 and p256, in OpenSSL's syntax
 #   NGINX_LOCAL_WORKERS  worker processes; 1
+#
+# The configuration is that of a real server, nginx.conf.template, with local.conf.template's listeners for tests beside it.
 #
 # The packages come from Debian 13 (trixie) through the mirror, keyring and proxy that this host's
 # apt already uses, but with private apt folders: the host's sources, lists and cache stay as they
@@ -29,6 +31,8 @@ die() { say "$*"; exit 1; }
 unavailable() { printf 'nginx-unavailable: %s\n' "$*" >&2; exit 3; }
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
+# shellcheck source-path=SCRIPTDIR source=common.sh
+. "$here/common.sh"
 dir=$(realpath -m -- "${NGINX_LOCAL_DIR:-$here/../../loadgen/target/nginx}")
 conf=$dir/nginx.conf
 
@@ -199,61 +203,36 @@ run() { # root program arguments...
 
 # --- The configuration ---------------------------------------------------------------------------
 
-listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
-
-# Asking first is needed: with reuseport, two nginx of one user can bind the same port silently.
-# Below 32768, so that the many client ports of a benchmark do not get in the way.
-free_port() {
-  local port
-  while port=$((20000 + (RANDOM * 32768 + RANDOM) % 12000)); do
-    [[ " $* " == *" $port "* ]] || listens "$port" || break
-  done
-  echo "$port"
-}
-
 make_files() {
-  local size
-  mkdir -p "$dir/tmp" "$dir/www/payload"
-  for size in 100B:100 1K:1024 10K:10240 100K:102400 1M:1048576; do
-    head -c "${size#*:}" /dev/zero >"$dir/www/payload/${size%:*}"
-  done
-  cat >"$dir/locations.conf" <<CONF
-location = / { return 200 "OK\n"; }
-location = /negotiated { return 200 "\$ssl_protocol \$ssl_cipher \$ssl_curve \$ssl_session_reused\n"; }
-location /payload/ { default_type application/octet-stream; root "$dir/www"; }
-location / { return 404; }
-CONF
-  [[ -s $dir/cert.pem && -s $dir/key.pem ]] && return
-  printf '%s\n' '[req]' 'distinguished_name=dn' '[dn]' >"$dir/req.conf"
-  (umask 077 && run "$cache/root" openssl req -x509 -config "$dir/req.conf" -newkey ec -pkeyopt ec_paramgen_curve:P-256 \
-    -nodes -days 3650 -subj /CN=server.example -addext 'subjectAltName=DNS:server.example,DNS:localhost,IP:127.0.0.1' \
-    -keyout "$dir/key.pem" -out "$dir/cert.pem" 2>"$dir/start.log") || die "cannot make the certificate: $(tail -n 1 "$dir/start.log")"
-  chmod 644 "$dir/cert.pem"
+  mkdir -p "$dir/servers"
+  make_payloads "$dir/www"
+  cp "$here/locations.conf" "$dir/"
+  # For others, who do not know of loaders and libraries.
+  printf '%s\n' '#!/usr/bin/env bash' "OPENSSL_CONF=/dev/null exec $(printf '%q ' "$cache/root/usr/lib/$triplet/$loader" \
+    --inhibit-cache --library-path "$cache/root/usr/lib/$triplet:$cache/root/lib/$triplet" "$cache/root/usr/bin/openssl")\"\$@\"" \
+    >"$dir/openssl"
+  chmod 755 "$dir/openssl"
+  "$here/certs.sh" --out "$dir/certs" --openssl "$dir/openssl" 2>"$dir/start.log" ||
+    die "cannot make the certificates: $(tail -n 1 "$dir/start.log")"
 }
 
-make_config() { # main-port tls12-port tickets-port p256-port keepalive-port
-  local text nofile user=''
-  # One descriptor per connection and one more while a payload file is read. Root may raise the hard
-  # limit in some places; try rather than guess.
-  nofile=65536
-  (ulimit -n "$nofile") 2>/dev/null || nofile=$(ulimit -Hn)
+make_config() { # main-port tls12-port tickets-port p256-port keepalive-port mldsa-port rsa-port
+  local nofile user=''
+  nofile=$(descriptors)
   # Root's nginx would drop to www-data, which cannot read a private folder (and may not exist).
   if ((EUID == 0)); then user='user root;'; fi
-  text=$(<"$here/local.conf.template")
-  text=${text//@USER_DIRECTIVE@/"$user"}
-  text=${text//@WORKERS@/"$workers"}
-  text=${text//@NOFILE@/"$nofile"}
-  text=${text//@CONNECTIONS@/"$((nofile > 32768 ? 32768 : nofile))"}
-  text=${text//@GROUPS@/"$groups"}
-  text=${text//@PORT_MAIN@/"$1"}
-  text=${text//@PORT_TLS12@/"$2"}
-  text=${text//@PORT_TICKETS@/"$3"}
-  text=${text//@PORT_P256@/"$4"}
-  text=${text//@PORT_KEEPALIVE@/"$5"}
-  text=${text//@DIR@/"$dir"}
-  printf '%s\n' "$text" >"$conf"
+  # No buffer= in the logs: a test counts the lines as soon as its requests are done. Each listener whose connections a
+  # test counts has a log of its own, so that the counts stay exact.
+  render "$here/nginx.conf.template" "USER_DIRECTIVE=$user" "WORKERS=$workers" "NOFILE=$nofile" \
+    "CONNECTIONS=$((nofile > 32768 ? 32768 : nofile))" "GROUPS=$groups" "RUN=$dir" "ERROR_LOG=\"$dir/error.log\"" \
+    "WWW=$dir/www" "CERTS=$dir/certs" CERT_P256=p256 CERT_MLDSA65=mldsa65 CERT_RSA2048=rsa2048 \
+    "LISTEN_MAIN=127.0.0.1:$1" "LISTEN_TICKETS=127.0.0.1:$3" "LISTEN_MLDSA=127.0.0.1:$6" "LISTEN_RSA=127.0.0.1:$7" \
+    "LOG_MAIN=\"$dir/access.log\" bench" "LOG_TICKETS=\"$dir/tickets.log\" bench" LOG_MLDSA=off LOG_RSA=off >"$conf"
+  render "$here/local.conf.template" "DIR=$dir" "CERTS=$dir/certs" "PORT_TLS12=$2" "PORT_P256=$4" "PORT_KEEPALIVE=$5" \
+    >"$dir/servers/local.conf"
   printf '%s\n' "target=127.0.0.1:$1" "access_log=$dir/access.log" "tls12=127.0.0.1:$2" \
-    "tickets=127.0.0.1:$3" "p256=127.0.0.1:$4" "keepalive=127.0.0.1:$5" >"$dir/endpoints"
+    "tickets=127.0.0.1:$3" "p256=127.0.0.1:$4" "keepalive=127.0.0.1:$5" "mldsa=127.0.0.1:$6" "rsa=127.0.0.1:$7" \
+    "openssl=$dir/openssl" >"$dir/endpoints"
 }
 
 # --- Commands ------------------------------------------------------------------------------------
@@ -270,7 +249,7 @@ launch() (
 )
 
 start() {
-  local pid port tls12 tickets p256 keepalive attempt i
+  local pid attempt i ports
   [[ ${NGINX_LOCAL_PORT:-1} =~ ^[1-9][0-9]{0,4}$ ]] || die "NGINX_LOCAL_PORT is not a port: $NGINX_LOCAL_PORT"
   workers=${NGINX_LOCAL_WORKERS:-1}
   [[ $workers =~ ^([1-9][0-9]*|auto)$ ]] || die "NGINX_LOCAL_WORKERS is not a number: $workers"
@@ -288,11 +267,12 @@ start() {
   [[ -f $cache/packages ]] || fill_cache
   make_files
   for attempt in 1 2 3; do
-    port=${NGINX_LOCAL_PORT:-$(free_port)}
-    if listens "$port"; then die "port $port is in use; choose another NGINX_LOCAL_PORT or leave it unset"; fi
-    tls12=$(free_port "$port") tickets=$(free_port "$port" "$tls12") p256=$(free_port "$port" "$tls12" "$tickets")
-    keepalive=$(free_port "$port" "$tls12" "$tickets" "$p256")
-    make_config "$port" "$tls12" "$tickets" "$p256" "$keepalive"
+    ports=("${NGINX_LOCAL_PORT:-$(free_port)}")
+    if listens "${ports[0]}"; then
+      die "port ${ports[0]} is in use; choose another NGINX_LOCAL_PORT or leave it unset"
+    fi
+    while ((${#ports[@]} < 7)); do ports+=("$(free_port "${ports[@]}")"); done
+    make_config "${ports[@]}"
     rm -f "$dir/access.log" "$dir/error.log" "$dir/nginx.pid" # each start counts from zero
     if launch; then
       # The sockets are open by now; the daemon writes its pid file a moment later.

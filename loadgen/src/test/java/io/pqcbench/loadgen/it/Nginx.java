@@ -11,7 +11,15 @@ import org.junit.jupiter.api.Assumptions;
 
 /** The nginx that the build started. */
 record Nginx(
-    String target, String tls12, String tickets, String p256, String keepalive, Path accessLog) {
+    String target,
+    String tls12,
+    String tickets,
+    String p256,
+    String keepalive,
+    String mldsa,
+    String rsa,
+    Path openssl,
+    Path accessLog) {
 
   /** Skips the test, saying why, where there is no nginx; in CI that is a failure. */
   static Nginx require() throws IOException {
@@ -34,6 +42,9 @@ record Nginx(
         properties.getProperty("tickets"),
         properties.getProperty("p256"),
         properties.getProperty("keepalive"),
+        properties.getProperty("mldsa"),
+        properties.getProperty("rsa"),
+        Path.of(properties.getProperty("openssl")),
         Path.of(properties.getProperty("access_log")));
   }
 
