@@ -31,7 +31,7 @@ locals {
     PQC_GIT_URL         = var.source_code.git_url
     PQC_MAX_HOURS       = var.max_hours
     PQC_NAME            = var.name
-    PQC_NETEM_DELAY_MS  = try(var.netem.delay_ms, "")
+    PQC_NETEM_RTT_MS    = try(var.netem.rtt_ms, "")
     PQC_NETEM_LOSS      = try(var.netem.loss, "")
     PQC_OPENSSL_SHA256  = try(var.openssl.sha256, "")
     PQC_OPENSSL_VERSION = try(var.openssl.version, "")

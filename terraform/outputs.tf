@@ -5,17 +5,13 @@ locals {
   key       = "-i YOUR_KEY"
 
   # How to say something to a machine, with the key or without one.
-  on = {
-    for machine, id in local.ids : machine => var.ssh == null ? {
-      shell  = "aws ssm start-session --region ${local.far && machine == "server" ? var.far_region : var.region} --target ${id}"
-      before = "aws ssm start-session --region ${local.far && machine == "server" ? var.far_region : var.region} --target ${id} --document-name AWS-StartNonInteractiveCommand --parameters '{\"command\":[\"sudo "
-      after  = "\"]}'"
-      } : {
-      shell  = "ssh ${local.key} ubuntu@${local.addresses[machine]}"
-      before = "ssh ${local.key} ubuntu@${local.addresses[machine]} 'sudo "
-      after  = "'"
-    }
-  }
+  region = { for machine in keys(local.ids) : machine => local.far && machine == "server" ? var.far_region : var.region }
+  ssm    = { for machine, id in local.ids : machine => "aws ssm start-session --region ${local.region[machine]} --target ${id}" }
+  ssh    = { for machine, address in local.addresses : machine => "ssh ${local.key} ubuntu@${address}" }
+  shell  = var.ssh == null ? local.ssm : local.ssh
+  before = { for machine, shell in local.shell : machine => var.ssh == null ? "${shell} --document-name AWS-StartNonInteractiveCommand --parameters '{\"command\":[\"sudo " : "${shell} 'sudo " }
+  after  = var.ssh == null ? "\"]}'" : "'"
+  run    = var.client_count == 1 ? "pqcbench-run start" : "pqcbench-run shard START_AT --rate 300 --duration 5m"
 }
 
 output "machines" {
@@ -31,9 +27,9 @@ output "server" {
 output "commands" {
   description = "What to do, in this order."
   value = {
-    ready   = { for machine, on in local.on : machine => "${on.before}pqcbench-run status${on.after}" }
-    shell   = { for machine, on in local.on : machine => on.shell }
-    run     = var.client_count == 1 ? { client-0 = "${local.on["client-0"].before}pqcbench-run start${local.on["client-0"].after}" } : { for machine, on in local.on : machine => "${on.before}pqcbench-run shard START_AT --rate 300 --duration 5m${on.after}" if machine != "server" }
+    ready   = { for machine, before in local.before : machine => "${before}pqcbench-run status${local.after}" }
+    shell   = local.shell
+    run     = { for machine, before in local.before : machine => "${before}${local.run}${local.after}" if machine != "server" }
     fetch   = local.bucket != null ? ["aws s3 sync ${local.bucket} results"] : [for machine, address in local.addresses : "rsync -a -e 'ssh ${local.key}' ubuntu@${address}:/var/lib/pqcbench/results/ results/${machine}/" if machine != "server"]
     destroy = "terraform destroy"
   }

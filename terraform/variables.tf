@@ -141,16 +141,16 @@ variable "experiment_file" {
 }
 
 variable "netem" {
-  description = "Delay in ms and loss in percent that the server adds to what it sends, for a round trip without a second region."
+  description = "Round trip in ms and loss in percent that the server adds to what it sends (deploy/netem.sh), for a series over the RTT without a second region. Gone after a reboot."
   type = object({
-    delay_ms = number
-    loss     = optional(number, 0)
+    rtt_ms = number
+    loss   = optional(number, 0)
   })
   default = null
 
   validation {
-    condition     = var.netem == null || try(var.netem.delay_ms >= 1 && var.netem.delay_ms <= 1000 && var.netem.loss >= 0 && var.netem.loss <= 10, false)
-    error_message = "netem must have a delay of 1 to 1000 ms and a loss of 0 to 10 %: delay_ms=${try(var.netem.delay_ms, "null")} loss=${try(var.netem.loss, "null")}"
+    condition     = var.netem == null || try(var.netem.rtt_ms >= 1 && var.netem.rtt_ms <= 1000 && var.netem.loss >= 0 && var.netem.loss <= 10, false)
+    error_message = "netem must have a round trip of 1 to 1000 ms and a loss of 0 to 10 %: rtt_ms=${try(var.netem.rtt_ms, "null")} loss=${try(var.netem.loss, "null")}"
   }
 }
 

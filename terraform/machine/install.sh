@@ -65,16 +65,22 @@ fetch_source() {
 }
 
 tune() {
-  install -m 644 "$source/deploy/sysctl.conf" /etc/sysctl.d/60-pqcbench.conf
-  sysctl -q -p /etc/sysctl.d/60-pqcbench.conf
+  install -m 644 "$source/deploy/90-pqcbench.conf" /etc/sysctl.d/
+  sysctl -q -p /etc/sysctl.d/90-pqcbench.conf
 }
 
+# build.sh proves at its end that the server does what it should, or fails.
 install_server() {
-  local words=("$source/deploy/nginx/build.sh" --prefix /opt/pqcbench/nginx)
-  [[ -z $PQC_OPENSSL_VERSION ]] || words+=(--openssl-version "$PQC_OPENSSL_VERSION" --openssl-sha256 "$PQC_OPENSSL_SHA256")
+  local words=("$source/deploy/nginx/build.sh" --prefix /opt/pqcbench-nginx --name "$PQC_SERVER") interface
+  [[ -z $PQC_OPENSSL_VERSION ]] || words+=(--openssl "$PQC_OPENSSL_VERSION" --openssl-sha256 "$PQC_OPENSSL_SHA256")
   "${words[@]}"
-  if [[ -n $PQC_NETEM_DELAY_MS ]]; then
-    "$source/deploy/netem.sh" set --delay "$PQC_NETEM_DELAY_MS" --loss "$PQC_NETEM_LOSS"
+  if [[ -n $PQC_NETEM_RTT_MS ]]; then
+    # The kernel of a cloud image has no netem by itself.
+    modprobe -q sch_netem || packages "linux-modules-extra-$(uname -r)"
+    interface=$(ip -4 route show default | awk '{ print $5; exit }')
+    words=(set "$interface" --rtt "${PQC_NETEM_RTT_MS}ms" --force)
+    [[ $PQC_NETEM_LOSS == 0 ]] || words+=(--loss "$PQC_NETEM_LOSS%")
+    "$source/deploy/netem.sh" "${words[@]}"
   fi
 }
 

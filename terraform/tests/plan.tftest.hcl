@@ -60,6 +60,21 @@ run "by_default_a_spot_pair_in_one_zone_that_nobody_outside_can_reach" {
   }
 }
 
+run "the_user_data_is_yaml_with_what_the_machine_is_to_know" {
+  assert {
+    condition     = alltrue([for data in values(local.user_data) : yamldecode(data).runcmd[0][0] == "/usr/local/sbin/pqcbench-install"])
+    error_message = "not the command that installs"
+  }
+  assert {
+    condition     = alltrue([for line in ["PQC_ROLE=client", "PQC_MACHINE=client-0", "PQC_SERVER=10.77.0.10", "PQC_DEB_URL=", "PQC_SPOT=true"] : strcontains(base64decode(yamldecode(local.user_data["client-0"]).write_files[0].content), "${line}\n")])
+    error_message = "a setting is not there:\n${base64decode(yamldecode(local.user_data["client-0"]).write_files[0].content)}"
+  }
+  assert {
+    condition     = base64decode(yamldecode(local.user_data["server"]).write_files[2].content) == file("machine/install.sh")
+    error_message = "a file is not what it is in the folder"
+  }
+}
+
 run "the_site_as_it_is_by_default" {
   module {
     source = "./site"
