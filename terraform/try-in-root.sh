@@ -28,25 +28,28 @@ suite=${1:-trixie}
 
 scratch=$(mktemp -d)
 root=$scratch/root
-pids=()
+in_root=(chroot "$root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root)
 cleanup() {
-  local pid mounted
-  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
-  for mounted in proc dev/shm dev root/.m2; do
-    if mountpoint -q "$root/$mounted"; then umount "$root/$mounted"; fi
+  local process mounted
+  # What was started in there, whoever its parent is.
+  for process in /proc/[0-9]*; do
+    if [[ $(readlink "$process/root" 2>/dev/null) == "$root" ]]; then kill "${process#/proc/}" 2>/dev/null || true; fi
+  done
+  sleep 2
+  for mounted in proc dev root/.m2; do
+    if mountpoint -q "$root/$mounted"; then umount -l "$root/$mounted"; fi
   done
   rm -rf --one-file-system "$scratch"
 }
 trap cleanup EXIT
-in_root() { chroot "$root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root "$@"; }
 
 say "a root folder of Debian $suite"
 mmdebstrap --quiet --variant=minbase --include=ca-certificates,curl,procps,iproute2 "$suite" "$root"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"
-in_root sh -c 'apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install cloud-init' >/dev/null 2>&1
-in_root cloud-init --version
+"${in_root[@]}" sh -c 'apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install cloud-init' >/dev/null 2>&1
+"${in_root[@]}" cloud-init --version
 
 say "stubs"
 for stub in sysctl tc snap shutdown; do
@@ -114,11 +117,11 @@ PQC_SHARDS=1
 PQC_SPOT=true
 ENV
 "$here/render.sh" "$scratch/machine.env" "$here/../samples/quick.yaml" >"$root/srv/user-data.yaml"
-in_root cloud-init schema --config-file /srv/user-data.yaml
+"${in_root[@]}" cloud-init schema --config-file /srv/user-data.yaml
 gzip -9c "$root/srv/user-data.yaml" | wc -c | sed 's/$/ bytes compressed, of 16384/'
 
 say "cloud-init's own modules write the files and the script of runcmd"
-in_root python3 - <<'PYTHON'
+"${in_root[@]}" python3 - <<'PYTHON'
 import yaml
 from cloudinit import util
 from cloudinit.config import cc_write_files
@@ -127,7 +130,7 @@ data = yaml.safe_load(open("/srv/user-data.yaml"))
 cc_write_files.write_files("write_files", data["write_files"], "root:root")
 open("/srv/runcmd.sh", "w").write(util.shellify(data["runcmd"]))
 PYTHON
-in_root sh -c 'ls -l /etc/pqcbench /usr/local/sbin/pqcbench-* /etc/systemd/system/pqcbench-*; cat /srv/runcmd.sh'
+"${in_root[@]}" sh -c 'ls -l /etc/pqcbench /usr/local/sbin/pqcbench-* /etc/systemd/system/pqcbench-*; cat /srv/runcmd.sh'
 
 say "the first boot's command"
 if [[ -n ${SOURCES:-} ]]; then
@@ -155,7 +158,7 @@ if [[ -n ${M2:-} ]]; then
   mount --bind "$M2" "$root/root/.m2"
 fi
 began=$SECONDS
-if ! in_root sh /srv/runcmd.sh; then
+if ! "${in_root[@]}" sh /srv/runcmd.sh; then
   cat "$root/var/lib/pqcbench/failed"
   die "the installation failed"
 fi
@@ -164,8 +167,7 @@ cat "$root/var/lib/pqcbench/ready" "$root/etc/systemd/system/pqcbench-shutdown.t
 if [[ $role == server ]]; then exit; fi
 
 say "a server on 127.0.0.1:443, and a metadata service without a notice"
-in_root loadgen serve --port 443 >"$scratch/serve.log" 2>&1 &
-pids+=($!)
+"${in_root[@]}" loadgen serve --port 443 >"$scratch/serve.log" 2>&1 &
 cat >"$root/srv/metadata.py" <<'PYTHON'
 import http.server, os
 class Metadata(http.server.BaseHTTPRequestHandler):
@@ -182,11 +184,9 @@ class Metadata(http.server.BaseHTTPRequestHandler):
         pass
 http.server.HTTPServer(("127.0.0.1", 1338), Metadata).serve_forever()
 PYTHON
-in_root python3 /srv/metadata.py &
-pids+=($!)
-in_root env PQC_METADATA=http://127.0.0.1:1338 pqcbench-spot >"$scratch/spot.log" 2>&1 &
+"${in_root[@]}" python3 /srv/metadata.py &
+"${in_root[@]}" env PQC_METADATA=http://127.0.0.1:1338 pqcbench-spot >"$scratch/spot.log" 2>&1 &
 spot=$!
-pids+=("$spot")
 
 wait_for() { # seconds, command...
   local end=$((SECONDS + $1))
@@ -201,23 +201,23 @@ trials_ended() { local file=$root/var/lib/pqcbench/results/experiment/trials.jso
 say "the experiment begins; after its second trial comes the notice"
 # Shorter, and whatever the verdict: client and server share this machine.
 sed -i 's/duration: .*/duration: 4s/; s/warmup: .*/warmup: 1s/; s/blocks: .*/blocks: 2/' "$root/etc/pqcbench/experiment.yaml"
-in_root pqcbench-run start --force
+"${in_root[@]}" pqcbench-run start --force
 wait_for 180 trials_ended 2
 printf '{"action": "terminate", "time": "%s"}\n' "$(date -u -d '+78 seconds' +%FT%TZ)" >"$root/srv/notice"
 wait_for 120 test -e "$root/run/experiment.ended"
 wait "$spot" || true
 cat "$scratch/spot.log"
-in_root pqcbench-run status
+"${in_root[@]}" pqcbench-run status
 jq -r '"status of the experiment: \(.status)"' "$root/var/lib/pqcbench/results/experiment/experiment.json"
 say "what the bucket has"
 (cd "$root/srv/bucket" && find . -maxdepth 5 | sort | head -30)
 
 say "another machine goes on with what is in the bucket"
 rm -r "$root/var/lib/pqcbench/results" "$root/run/experiment.ended" "$root/srv/notice"
-in_root pqcbench-run start --force
+"${in_root[@]}" pqcbench-run start --force
 wait_for 240 test -e "$root/run/experiment.ended"
 tail -25 "$root/var/log/experiment.log"
-in_root pqcbench-run status
+"${in_root[@]}" pqcbench-run status
 jq -e '.status == "complete"' "$root/srv/bucket/try/client-0/experiment/experiment.json" >/dev/null || die "the bucket's copy is not complete"
-in_root loadgen-report /srv/bucket/try/client-0/experiment | head -12
+"${in_root[@]}" loadgen-report /srv/bucket/try/client-0/experiment | head -12
 say "done"

@@ -2,7 +2,8 @@
 # Runs the experiment on a client, as a unit of systemd that no lost connection ends.
 #
 # Usage: pqcbench-run start [--force]      begins the experiment, or goes on with what is in the results folder or bucket;
-#                                          --force also if that was begun on another machine
+#                                          --force also if that was begun on another machine, or if the client would be
+#                                          the bottleneck: the result says so
 #        pqcbench-run status               what this machine is doing
 #        pqcbench-run stop                 ends it so that 'start' goes on with it
 #        pqcbench-run shard START_AT ...   one run that all clients share, beginning at the same instant
@@ -21,12 +22,17 @@ store=${PQC_RESULTS:+$PQC_RESULTS/$PQC_NAME/$PQC_MACHINE}
 
 say() { printf 'pqcbench-run: %s\n' "$*" >&2; }
 die() { say "$@"; exit 4; }
-usage() { sed -n '4,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+usage() { sed -n '4,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 
-# Copies what is new, and deletes nothing there.
+# Copies what is new, and deletes nothing there. What says that a trial has ended comes last: the machine may be gone in the
+# middle of it.
 store_results() {
   [[ -n $store ]] || return 0
-  rclone copy --quiet --retries 3 "$results" "$store" || say "the results are here only, they could not be copied: store=$store"
+  local words=(rclone copy --quiet --retries 3 --exclude lock --exclude '*.tmp')
+  if "${words[@]}" --exclude trials.jsonl --exclude experiment.json "$results" "$store" && "${words[@]}" "$results" "$store"; then
+    return
+  fi
+  say "the results are here only, they could not be copied: store=$store"
 }
 
 must_be_client() {
@@ -75,14 +81,14 @@ experiment() {
   mkdir -p "$results"
   # What a machine before this one has left.
   if [[ -n $store && ! -e $experiment/experiment.json ]]; then
-    rclone copy --quiet "$store" "$results" || say "nothing was fetched: store=$store"
+    rclone copy --quiet --retries 1 "$store" "$results" 2>/dev/null || say "nothing to go on with: store=$store"
   fi
   if [[ -e $experiment/experiment.json ]]; then
     words+=(--resume "$experiment")
-    [[ ! -e $state/force ]] || words+=(--force)
   else
     words+=("$config/experiment.yaml" --set "target=$PQC_SERVER:443" --out "$experiment")
   fi
+  [[ ! -e $state/force ]] || words+=(--force)
   rm -f "$state/interrupted"
   wait_for_server
   copy_between_trials $$ &
