@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.awaitility.Awaitility;
@@ -98,7 +99,9 @@ class NginxIT {
     Command command =
         start(nginx.target(), "--rate", "100", "--duration", "120s", "--warmup", "1s");
     Path samples = bundle().directory().resolve("samples.csv.gz");
-    Awaitility.await().until(() -> Files.exists(samples) && Files.size(samples) > 4_000);
+    Awaitility.await()
+        .atMost(Duration.ofMinutes(1))
+        .until(() -> Files.exists(samples) && Files.size(samples) > 4_000);
     command.signal("KILL");
     assertThat(command.exitCode()).isEqualTo(137);
 
@@ -117,6 +120,7 @@ class NginxIT {
         start(nginx.target(), "--rate", "100", "--duration", "120s", "--warmup", "1s");
     Path log = bundle().directory().resolve("latency.hlog");
     Awaitility.await()
+        .atMost(Duration.ofMinutes(1))
         .until(() -> Files.exists(log) && Files.readString(log).contains("Tag=handshake,"));
     command.signal(signal);
 
