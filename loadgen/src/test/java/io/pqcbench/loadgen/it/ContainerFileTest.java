@@ -40,17 +40,23 @@ class ContainerFileTest {
   }
 
   @Test
-  void nothingIsFetchedAndTheOnlyFileIsTheArchiveOfTheBuild() {
+  void theOnlyFileIsTheArchiveOfTheBuildAndTheOnlyPackageThatWhichKnowsTheClock() {
     assertThat(valuesOf("ADD")).containsExactly("pqcbench-*-linux.tar.gz /opt/");
     assertThat(valuesOf("COPY")).isEmpty();
-    assertThat(valuesOf("RUN")).noneMatch(run -> run.matches(".*(curl|wget|apt|://).*"));
+    assertThat(valuesOf("RUN"))
+        .noneMatch(run -> run.matches(".*(curl|wget|://).*"))
+        .filteredOn(run -> run.contains("apt-get install"))
+        .singleElement()
+        .asString()
+        .matches(".* --no-install-recommends adjtimex +&& rm -rf /var/lib/apt/lists/\\*");
   }
 
   @Test
   void itRunsAsAUserWhoIsNotRootFromBeforeLoadgenIsFirstStarted() {
     assertThat(valuesOf("USER")).containsExactly("10001:10001");
     assertThat(valuesOf("RUN"))
-        .first()
+        .filteredOn(run -> run.contains("useradd"))
+        .singleElement()
         .asString()
         .contains("useradd --uid 10001 --gid 10001", "install -d -o loadgen -g loadgen /data");
     assertThat(instructions.indexOf("USER 10001:10001"))
