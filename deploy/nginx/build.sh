@@ -4,6 +4,8 @@
 #
 # OpenSSL is linked into nginx: what is measured is the version that was asked for, whatever the system has.
 set -euo pipefail
+# What is installed is read by nginx's own user, whatever root's umask is; keys are closed by certs.sh.
+umask 022
 
 prefix=/opt/pqcbench-nginx
 openssl_version=3.5.0
@@ -35,7 +37,7 @@ usage: build.sh [options]
   --groups LIST            groups that nginx accepts, in OpenSSL's syntax; default: $groups
   --ports A,B,C,D          full handshakes, tickets, ML-DSA-65, RSA-2048; default: $ports
   --address ADDRESS        IPv4 address to listen on; default: all
-  --name NAME              in the certificates, repeatable; default: server.example localhost 127.0.0.1
+  --name NAME              in the certificates, repeatable; new ones are made if those there have other names; default: server.example localhost 127.0.0.1
   --chain                  serve certificates with an intermediate; default: self-signed ones
   --access-log             log every request; default: none
   --systemd, --no-systemd  install a unit with a user of its own, or leave that; default: as root, where systemd runs
@@ -139,8 +141,13 @@ need() { # packages...
   esac
   if [[ -z $packages ]] || ((EUID != 0)); then die "missing for the build, as root: apt-get install $*"; fi
   say "installing $*"
-  apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >&2
+  # A machine that has just booted may be updating itself. apt waits for one of its locks, and gives up at the others.
+  for ((i = 0; i < 30; i++)); do
+    if apt-get update -qq; then break; fi
+    say "apt-get update failed, again in 10 s"
+    sleep 10
+  done
+  DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends "$@" >&2
 }
 
 work=$prefix/build
@@ -282,11 +289,6 @@ config() { # run-folder log-folder error-log address port port port port
 }
 
 config "$run" "$logs" "$errors" "$address" "${port[@]}" >"$prefix/etc/nginx.conf.new"
-if [[ -s $prefix/etc/nginx.conf ]] && ! cmp -s "$prefix/etc/nginx.conf" "$prefix/etc/nginx.conf.new"; then
-  mv "$prefix/etc/nginx.conf" "$prefix/etc/nginx.conf.old"
-  say "the configuration before this one is now $prefix/etc/nginx.conf.old"
-fi
-mv "$prefix/etc/nginx.conf.new" "$prefix/etc/nginx.conf"
 
 # --- Prove ---------------------------------------------------------------------------------------
 
@@ -326,6 +328,12 @@ wait "$server" || true
 server=''
 
 # --- Install -------------------------------------------------------------------------------------
+
+if [[ -s $prefix/etc/nginx.conf ]] && ! cmp -s "$prefix/etc/nginx.conf" "$prefix/etc/nginx.conf.new"; then
+  mv "$prefix/etc/nginx.conf" "$prefix/etc/nginx.conf.old"
+  say "the configuration before this one is now $prefix/etc/nginx.conf.old"
+fi
+mv "$prefix/etc/nginx.conf.new" "$prefix/etc/nginx.conf"
 
 {
   printf '%s\n' "openssl=$openssl_version ${sha256[openssl]}" "nginx=$nginx_version ${sha256[nginx]}" \

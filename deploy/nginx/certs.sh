@@ -12,7 +12,7 @@ usage: certs.sh --out DIR [options]
                    default: server.example localhost 127.0.0.1
   --days N         how long they are valid, 1 to 3650; default 397
   --openssl FILE   OpenSSL 3.5 or newer; default: the one on the PATH
-  --force          replace certificates that are there; default: keep them while they are valid
+  --force          replace certificates that are there; default: keep them while they are valid and have these names
   --help           this text
 
 For each of p256, rsa2048 and mldsa65:
@@ -58,13 +58,24 @@ algorithms=$("$openssl" list -public-key-algorithms 2>&1) || die "openssl=$opens
 [[ $algorithms == *ML-DSA-65* ]] ||
   die "no ML-DSA-65 in openssl=$openssl ($("$openssl" version)), it came with OpenSSL 3.5.0: give the one that build.sh built, PREFIX/openssl/bin/openssl"
 
-# Are all files of a kind there, and valid for a day at least?
+# Are all files of a kind there, valid for a day at least, and made for these names?
 there() { # kind
-  local file
+  local file name
   for file in "$1".{key,pem} "$1"-chain.{key,pem} "$1"-root.pem; do
     [[ -s $out/$file ]] || return 1
     [[ $file == *.key ]] || "$openssl" x509 -in "$out/$file" -noout -checkend 86400 >/dev/null 2>&1 || return 1
   done
+  for file in "$1.pem" "$1-chain.pem"; do
+    for name in "${names[@]}"; do named "$out/$file" "$name" || return 1; done
+  done
+}
+
+# OpenSSL 3.5 says whether a name matches, and ends with 0 either way.
+named() { # file name
+  local check=-checkhost
+  if [[ $2 =~ ^[0-9.]+$ || $2 == *:* ]]; then check=-checkip; fi
+  # A wildcard is not a host name to look for: one that it stands for is.
+  [[ $("$openssl" x509 -in "$1" -noout "$check" "${2/#\*/any}" 2>/dev/null) == *' does match certificate'* ]]
 }
 
 kinds=()

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# A night's measurement against the last good one: runs the experiment, compares, and ends with 1 if it has got slower
-# beyond what chance explains. A good night becomes the next one's baseline.
+# A night's measurement against a baseline: runs the experiment, compares, and ends with 1 if it has got slower beyond
+# what chance explains. The first good night is the baseline, until somebody takes another: if each good night became it, a
+# little more every night would never be found.
 #
 # Usage: nightly.sh FOLDER [options of 'loadgen experiment', such as --set target=HOST:443]
-#   FOLDER keeps   baseline   link to the last good night
+#   FOLDER keeps   baseline   link to the night to compare with; another: ln -sfn nights/NIGHT FOLDER/baseline
 #                  nights/    the bundles; the oldest beyond KEEP are removed, the baseline never
 #                  last.md    the comparison of the last night
 # Environment:
@@ -12,7 +13,7 @@
 #                chance: the smallest p of 6 trials against 6 is 0.0022, times nine comparisons (Holm) 0.0195
 #   FAIL_IF      condition, see 'loadgen-report compare'; default: handshake.p99 > +10%
 #   KEEP         nights to keep; default 14
-#   LOADGEN, LOADGEN_REPORT   the programs; default: those of this checkout, else those on the PATH
+#   LOADGEN, LOADGEN_REPORT   the programs; default: those of this checkout or archive, else those on the PATH
 # Exit: 0 good, 1 slower, 2 usage, 3 an arm has no trial that counts, 4 could not measure or compare, 130 interrupted; with all
 # but 0 the baseline stays what it was.
 set -euo pipefail
@@ -20,11 +21,16 @@ set -euo pipefail
 say() { printf 'nightly.sh: %s\n' "$*" >&2; }
 die() { local code=$1; shift; say "$@"; exit "$code"; }
 
-[[ $# -gt 0 && $1 != -* ]] || { sed -n '2,21s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[[ $# -gt 0 && $1 != -* ]] || { sed -n '2,22s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 folder=$1
 shift
 top=$(cd -- "$(dirname -- "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd -P)
-program() { if [[ -x $top/$1/bin/$2 ]]; then echo "$top/$1/bin/$2"; else command -v "$2" || die 4 "no $2 on the PATH: install the package, or set ${2^^}"; fi; }
+program() { # module name
+  local variable=${2//-/_}
+  if [[ -x $top/$1/bin/$2 ]]; then echo "$top/$1/bin/$2"; # a checkout
+  elif [[ -x $top/bin/$2 ]]; then echo "$top/bin/$2"; # the unpacked archive
+  else command -v "$2" || die 4 "no $2 on the PATH: install the package, or set ${variable^^}"; fi
+}
 loadgen=${LOADGEN:-$(program loadgen loadgen)}
 report=${LOADGEN_REPORT:-$(program analysis loadgen-report)}
 experiment=${EXPERIMENT:-$top/samples/quick.yaml}
@@ -54,14 +60,14 @@ if [[ -e $folder/baseline ]]; then
   cat "$folder/last.md"
   case $code in
     0) ;;
-    1) die 1 "slower than $(readlink "$folder/baseline"): $fail_if; the baseline stays. If that is how it shall be: ln -sfn nights/${night##*/} $folder/baseline" ;;
+    1) die 1 "slower than $(readlink "$folder/baseline"): $fail_if; if that is how it shall be: ln -sfn nights/${night##*/} $folder/baseline" ;;
     *) die 4 "the nights cannot be compared, exit code $code; the baseline stays" ;;
   esac
 else
-  say "the first night: there is nothing to compare it with"
+  ln -sfn "nights/${night##*/}" "$folder/baseline"
+  say "the first night: there is nothing to compare it with, it is the baseline of those that follow"
 fi
-ln -sfn "nights/${night##*/}" "$folder/baseline"
-say "good; the baseline is now nights/${night##*/}"
+say "good: nights/${night##*/}; the baseline is $(readlink "$folder/baseline")"
 
 # Names sort by time.
 nights=("$folder"/nights/*)

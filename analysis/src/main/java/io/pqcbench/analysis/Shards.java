@@ -33,7 +33,8 @@ public final class Shards {
 
   /**
    * The shortest time that a client's verdict looks at is a tenth of a second: shards that are
-   * further apart have offered another load in it than was planned.
+   * further apart have offered another load in it than was planned. So it bounds each start, each
+   * clock's error, and what both allow together.
    */
   private static final double APART_MICROS = 100_000;
 
@@ -115,6 +116,7 @@ public final class Shards {
     samePlan();
     started();
     clocks();
+    apart();
   }
 
   private void add(String rule, String level, String format, Object... values) {
@@ -308,13 +310,17 @@ public final class Shards {
     }
   }
 
-  private void clocks() {
+  private boolean onOneMachine() {
     List<String> boots =
         shards.stream()
             .map(shard -> shard.plan().at("/host/bootId").asText(""))
             .distinct()
             .toList();
-    if (shards.size() > 1 && boots.size() == 1 && !boots.get(0).isEmpty()) {
+    return shards.size() > 1 && boots.size() == 1 && !boots.get(0).isEmpty();
+  }
+
+  private void clocks() {
+    if (onOneMachine()) {
       add(
           "clock",
           TRUSTED,
@@ -345,6 +351,14 @@ public final class Shards {
               + " the others.",
           name(shard),
           source);
+    } else if (Double.isNaN(error)) {
+      add(
+          "clock",
+          SUSPECT,
+          "The clock of %s was synchronised (%s), but by how much it may have been wrong is not"
+              + " known; chronyc on its machine would say it.",
+          name(shard),
+          source);
     } else if (error > APART_MICROS) {
       add(
           "clock",
@@ -359,12 +373,36 @@ public final class Shards {
       add(
           "clock",
           TRUSTED,
-          "The clock of %s was synchronised, %s (%s).",
+          "The clock of %s was synchronised, and wrong by at most %.3f ms (%s).",
           name(shard),
-          Double.isNaN(error)
-              ? "how well is not known"
-              : String.format(Locale.ROOT, "and wrong by at most %.3f ms", error / 1e3),
+          error / 1e3,
           source);
+    }
+  }
+
+  /** Starts and clocks may each be within the limit, and not together. */
+  private void apart() throws UnreadableException, IOException {
+    double first = Double.POSITIVE_INFINITY;
+    double last = Double.NEGATIVE_INFINITY;
+    boolean oneClock = onOneMachine();
+    for (Run shard : shards) {
+      double late = lateMicros(shard);
+      double error = oneClock ? 0 : shard.plan().at("/wallClock/errorMicros").asDouble(Double.NaN);
+      if (!(Math.abs(late) <= APART_MICROS && error <= APART_MICROS)) {
+        return; // Said of this shard by another rule.
+      }
+      first = Math.min(first, late - error);
+      last = Math.max(last, late + error);
+    }
+    if (last - first > APART_MICROS) {
+      add(
+          "apart",
+          SUSPECT,
+          "The shards may have started up to %.3f s apart (limit %.1f s), by their starts and by"
+              + " what their clocks may have been wrong: while not all ran, the target had less"
+              + " load than planned.",
+          (last - first) / 1e6,
+          APART_MICROS / 1e6);
     }
   }
 }

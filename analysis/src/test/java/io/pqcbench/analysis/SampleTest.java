@@ -27,7 +27,7 @@ class SampleTest {
   /** The client computed its figures from its own histograms, before it wrote them. */
   @Test
   void theFiguresReadFromTheHistogramsAreThoseThatTheClientWrote() {
-    assertThat(report.trials()).hasSize(23);
+    assertThat(report.trials()).isNotEmpty();
     for (Report.TrialOf trial : report.trials()) {
       Experiment.Trial written =
           experiment.attempts().stream()
@@ -48,14 +48,22 @@ class SampleTest {
     }
   }
 
+  /** How the machine fared when the sample was made decides how many there are, if any. */
   @Test
-  void theSaturatedTrialIsLeftOutAndSaid() {
-    assertThat(report.arms().get(2).name()).isEqualTo("hybrid");
-    assertThat(report.arms().get(2).trials()).isEqualTo(7);
+  void saturatedTrialsAreLeftOutAndSaid() {
+    long saturated =
+        experiment.attempts().stream()
+            .filter(attempt -> attempt.verdict().equals("SATURATED"))
+            .count();
+    assertThat(report.trials()).hasSize(experiment.attempts().size() - (int) saturated);
     assertThat(report.claims())
         .filteredOn(claim -> claim.topic().equals("exclusions"))
         .singleElement()
-        .satisfies(claim -> assertThat(claim.text()).contains("1 of the trials"));
+        .satisfies(
+            claim ->
+                assertThat(claim.text())
+                    .contains(
+                        saturated == 0 ? "No trial was left out" : saturated + " of the trials"));
   }
 
   @Test

@@ -126,7 +126,7 @@ class ShardsTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"100000, false", "100001, true", "-100001, true", "2500000, true"})
+  @CsvSource({"99000, false", "100001, true", "-100001, true", "2500000, true"})
   void aShardThatStartedMoreThanATenthOfASecondApartIsNamed(double micros, boolean objected)
       throws Exception {
     give(new Bundles.Shard(0, 2));
@@ -157,6 +157,8 @@ class ShardsTest {
         "{\"source\": null, \"synchronised\": null, \"errorMicros\": null} | is not known",
         "{\"source\": \"timedatectl\", \"synchronised\": false} | was not synchronised"
             + " (timedatectl)",
+        "{\"source\": \"timedatectl\", \"synchronised\": true, \"errorMicros\": null}"
+            + " | was synchronised (timedatectl), but by how much",
         "{\"source\": \"adjtimex\", \"synchronised\": true, \"errorMicros\": 250000}"
             + " | wrong by up to 0.250 s (adjtimex, limit 0.1 s)"
       })
@@ -169,13 +171,22 @@ class ShardsTest {
   }
 
   @Test
-  void aClockThatIsOnlySaidToBeSynchronisedIsNotedAsThat() throws Exception {
-    give(new Bundles.Shard(0, 2));
-    give(
-        new Bundles.Shard(1, 2)
-            .clock("{\"source\": \"timedatectl\", \"synchronised\": true, \"errorMicros\": null}"));
+  void shardsThatMayHaveStartedApartByStartAndClocksTogetherAreNamed() throws Exception {
+    String wrong = "{\"source\": \"chronyc\", \"synchronised\": true, \"errorMicros\": 30000}";
+    give(new Bundles.Shard(0, 2).clock(wrong).late(0.0));
+    give(new Bundles.Shard(1, 2).clock(wrong).late(50_000.0));
+
+    assertThat(objections()).containsExactly("apart SUSPECT");
+    assertThat(text("apart")).contains("up to 0.110 s apart (limit 0.1 s)");
+  }
+
+  @Test
+  void shardsOnOneClockStartedApartByTheirStartsAlone() throws Exception {
+    String wrong = "{\"source\": \"chronyc\", \"synchronised\": true, \"errorMicros\": 30000}";
+    give(new Bundles.Shard(0, 2).bootId("here").clock(wrong).late(0.0));
+    give(new Bundles.Shard(1, 2).bootId("here").clock(wrong).late(50_000.0));
+
     assertThat(objections()).isEmpty();
-    assertThat(text("clock")).contains("how well is not known (timedatectl)");
   }
 
   @Test

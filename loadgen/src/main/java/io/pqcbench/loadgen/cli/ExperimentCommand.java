@@ -50,7 +50,17 @@ final class ExperimentCommand implements Callable<Integer> {
 
   /** What is decided by the experiment, not by an arm. */
   private static final Set<String> RESERVED =
-      Set.of("out", "json", "quiet", "seed", "help", "version", "until-stdin-closes", "abort-on");
+      Set.of(
+          "out",
+          "json",
+          "quiet",
+          "seed",
+          "help",
+          "version",
+          "until-stdin-closes",
+          "abort-on",
+          "shard",
+          "start-at");
 
   /** The current trial's end, and the directory's. */
   private static final long INTERRUPT_SECONDS = 45;

@@ -2,6 +2,7 @@ package io.pqcbench.loadgen.cli;
 
 import io.pqcbench.loadgen.plan.LoadPlan;
 import java.time.DateTimeException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.OffsetDateTime;
@@ -13,6 +14,9 @@ import java.util.regex.Pattern;
 final class ShardOption {
 
   private static final Pattern SHARD = Pattern.compile("(\\d{1,9})/(\\d{1,9})");
+
+  /** A longer wait is a wrong day or zone, found out by nobody who sees only that it waits. */
+  private static final Duration LONGEST_WAIT = Duration.ofHours(24);
 
   private ShardOption() {}
 
@@ -97,7 +101,7 @@ final class ShardOption {
    *
    * @param text ISO 8601 with a zone
    * @param now by the wall clock
-   * @throws IllegalArgumentException if it is none, or past
+   * @throws IllegalArgumentException if it is none, past, or more than 24 h ahead
    */
   static Instant startAt(String text, InstantSource now) {
     Instant at;
@@ -119,6 +123,16 @@ final class ShardOption {
               + " now="
               + present
               + "; take an instant a minute or more ahead");
+    }
+    if (at.isAfter(present.plus(LONGEST_WAIT))) {
+      throw new IllegalArgumentException(
+          "--start-at is more than "
+              + LONGEST_WAIT.toHours()
+              + " h ahead: startAt="
+              + at
+              + " now="
+              + present
+              + "; is it the right day, and the right zone?");
     }
     return at;
   }

@@ -2,6 +2,8 @@ package io.pqcbench.loadgen.monitor;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -49,18 +51,24 @@ public record WallClock(
     String run(List<String> words);
   }
 
+  /**
+   * systemd-timesyncd(8) touches it whenever it has set the clock. It tells the kernel then that
+   * the clock is wrong by nothing at all, so that the kernel's bound is none.
+   */
+  private static final Path TIMESYNCD = Path.of("/run/systemd/timesync/synchronized");
+
   /** Asks this machine. */
   public static WallClock read() {
-    return read(WallClock::run);
+    return read(WallClock::run, Files.exists(TIMESYNCD));
   }
 
-  static WallClock read(Commands commands) {
+  static WallClock read(Commands commands, boolean timesyncd) {
     // The best first: an estimate of the offset, the kernel's bound, a yes or no.
     WallClock found = chrony(commands.run(List.of("chronyc", "-c", "-n", "tracking")));
-    if (found == null) {
+    if (found == null && !timesyncd) {
       found = adjtimex("adjtimex", commands.run(List.of("adjtimex", "--print")));
     }
-    if (found == null) {
+    if (found == null && !timesyncd) {
       found = adjtimex("busybox adjtimex", commands.run(List.of("busybox", "adjtimex")));
     }
     if (found == null) {

@@ -10,7 +10,7 @@ import java.time.temporal.ChronoUnit;
  */
 public final class AgreedStart {
 
-  /** A reading of both clocks that took longer is not used if there is a better one. */
+  /** So many times both clocks are read; the reading that took the shortest time counts. */
   private static final int READINGS = 5;
 
   private final Instant agreed;
@@ -26,6 +26,8 @@ public final class AgreedStart {
   public record Start(long nanos, Instant wall) {}
 
   /**
+   * Makes the start of a run that has not begun.
+   *
    * @param agreed null for as soon as possible
    * @param clock the run's
    * @param wallClock the machine's, as far as it is right

@@ -117,6 +117,9 @@ class ExperimentCommandTest {
         "arms.hybrid.groups=nosuch | e.yaml:6:5: arm hybrid: Invalid value for option '--groups'",
         "arms.hybrid.ratee=3 | e.yaml:6:5: 'loadgen run' has no such option: arm=hybrid"
             + " option=ratee",
+        "arms.hybrid.shard=0/2 | decides this option: arm=hybrid option=shard",
+        "options.start-at=2999-01-01T00:00:00Z | decides this option: arm=classical"
+            + " option=start-at",
         "arms.hybrid.out=x | e.yaml:6:5: the experiment decides this option: arm=hybrid option=out",
         "arms.hybrid.rate=0 | e.yaml:6:5: arm hybrid:",
         "arms.hybrid.warmup=1h | --warmup must be shorter than --duration",

@@ -16,6 +16,7 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -102,11 +103,12 @@ class LoadgenTest {
         "--shard 2/2 --target h:1 | shard=2/2",
         "--shard half --target h:1 | shard='half'",
         "--shard 0/2 --target h:1 | --shard needs --start-at",
-        "--shard 0/2 --start-at 2999-01-01T00:00:00Z | --shard needs --target",
-        "--shard 0/2 --start-at 2999-01-01T00:00:00Z --target h:1 --arrival poisson | needs --seed",
-        "--shard 7/9 --start-at 2999-01-01T00:00:00Z --target h:1 --rate 1 --duration 3s | fewer",
+        "--shard 0/2 --start-at SOON | --shard needs --target",
+        "--shard 0/2 --start-at SOON --target h:1 --arrival poisson | needs --seed",
+        "--shard 7/9 --start-at SOON --target h:1 --rate 1 --duration 3s | fewer",
         "--start-at 2001-01-01T00:00:00Z --target h:1 | --start-at is past",
         "--start-at 10:00 --target h:1 | startAt='10:00'",
+        "--start-at 2999-01-01T00:00:00Z --target h:1 | --start-at is more than 24 h ahead",
         "--nosuch | --nosuch",
         "--arrival sometimes | sometimes",
         "--abort-on sometimes | sometimes",
@@ -117,7 +119,8 @@ class LoadgenTest {
         "monitor --duration 0x --process nginx | 0x"
       })
   void wrongUsageIsExplainedAndEndsWithTwo(String arguments, String message) {
-    Result result = loadgen((arguments + " --out " + out()).split(" ", -1));
+    String soon = Instant.now().plusSeconds(3_600).toString();
+    Result result = loadgen((arguments.replace("SOON", soon) + " --out " + out()).split(" ", -1));
     assertThat(result.err()).contains(message).doesNotContain("\tat ");
     assertThat(result.exitCode()).isEqualTo(2);
     assertThat(out()).doesNotExist();

@@ -120,4 +120,14 @@ class ShardOptionTest {
         .hasMessageContaining("--start-at is past")
         .hasMessageContaining("now=2026-12-02T10:00:00Z");
   }
+
+  @Test
+  void aStartOnAnotherDayIsRefused() {
+    assertThatThrownBy(() -> ShardOption.startAt("2026-12-03T10:00:01Z", () -> NOW))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("more than 24 h ahead: startAt=2026-12-03T10:00:01Z")
+        .hasMessageContaining("now=2026-12-02T10:00:00Z");
+    assertThat(ShardOption.startAt("2026-12-03T10:00:00Z", () -> NOW))
+        .isEqualTo(NOW.plusSeconds(86_400));
+  }
 }

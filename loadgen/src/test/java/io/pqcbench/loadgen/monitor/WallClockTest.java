@@ -32,7 +32,7 @@ class WallClockTest {
       """;
 
   private static WallClock read(Map<String, String> said) {
-    return WallClock.read((List<String> words) -> said.get(words.get(0)));
+    return WallClock.read((List<String> words) -> said.get(words.get(0)), false);
   }
 
   @Test
@@ -71,6 +71,15 @@ class WallClockTest {
         .isEqualTo(new WallClock("timedatectl", true, null, null));
     assertThat(read(Map.of("timedatectl", "NTPSynchronized=no\n")))
         .isEqualTo(new WallClock("timedatectl", false, null, null));
+  }
+
+  @Test
+  void theKernelsBoundIsNotAskedForWhereTimesyncdSetsItToNothing() {
+    Map<String, String> said = Map.of("adjtimex", ADJTIMEX, "timedatectl", "NTPSynchronized=yes\n");
+    assertThat(WallClock.read(words -> said.get(words.get(0)), true))
+        .isEqualTo(new WallClock("timedatectl", true, null, null));
+    assertThat(WallClock.read(words -> Map.of("chronyc", CHRONYC).get(words.get(0)), true).source())
+        .isEqualTo("chronyc");
   }
 
   @Test
