@@ -14,10 +14,28 @@ resource "aws_iam_role" "machine" {
   })
 }
 
-resource "aws_iam_role_policy_attachment" "session_manager" {
-  for_each   = aws_iam_role.machine
-  role       = each.value.name
-  policy_arn = "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"
+# What the agent of Session Manager needs and no more, and only where that is the way in. AmazonSSMManagedInstanceCore would
+# also let a machine read the account's parameters. Actions of ssmmessages have no resources to name; an instance updates the
+# information of itself alone.
+resource "aws_iam_role_policy" "session_manager" {
+  for_each = { for name, role in aws_iam_role.machine : name => role.id if var.ssh == null }
+  name     = "session-manager"
+  role     = each.value
+
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Effect = "Allow"
+      Action = [
+        "ssm:UpdateInstanceInformation",
+        "ssmmessages:CreateControlChannel",
+        "ssmmessages:CreateDataChannel",
+        "ssmmessages:OpenControlChannel",
+        "ssmmessages:OpenDataChannel",
+      ]
+      Resource = "*"
+    }]
+  })
 }
 
 resource "aws_iam_instance_profile" "machine" {
@@ -49,6 +67,16 @@ resource "aws_s3_bucket_server_side_encryption_configuration" "results" {
     apply_server_side_encryption_by_default {
       sse_algorithm = "AES256"
     }
+  }
+}
+
+# The clients may write over what is there: nothing of it is lost by that.
+resource "aws_s3_bucket_versioning" "results" {
+  count  = var.results_bucket ? 1 : 0
+  bucket = aws_s3_bucket.results[0].id
+
+  versioning_configuration {
+    status = "Enabled"
   }
 }
 
