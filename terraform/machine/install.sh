@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The first boot: makes the server or a client of this machine, by what /etc/pqcbench/machine.env says.
 #
-# Leaves one of 'ready' and 'failed' in /var/lib/pqcbench, and what it did in /var/log/pqcbench-install.log. Can be run
-# again after a failure.
+# Leaves one of 'ready' and 'failed' in /var/lib/pqcbench, until then 'installing', and what it did in
+# /var/log/pqcbench-install.log. Can be run again after a failure.
 set -Eeuo pipefail
 
 # shellcheck source=/dev/null
@@ -43,14 +43,27 @@ UNIT
   say "shuts down at $(date -u -d "@$at" +%FT%TZ)"
 }
 
-# What wakes up by itself would be in the measurement.
+# What wakes up by itself would be in the measurement. apt's own jobs hold the locks that are needed here, and begin soon after
+# the boot: what is at work already is stopped too.
 quieten() {
   local unit
   for unit in apt-daily.timer apt-daily-upgrade.timer unattended-upgrades.service man-db.timer motd-news.timer \
     fwupd-refresh.timer update-notifier-download.timer update-notifier-motd.timer; do
     systemctl disable --now "$unit" >/dev/null 2>&1 || true
   done
+  systemctl stop apt-daily.service apt-daily-upgrade.service >/dev/null 2>&1 || true
   if command -v snap >/dev/null; then snap refresh --hold >/dev/null 2>&1 || true; fi
+}
+
+# DPkg::Lock::Timeout waits for the lock of the packages, not for that of their lists.
+update() {
+  local tries
+  for ((tries = 1; tries <= 20; tries++)); do
+    if apt-get -qq -o Acquire::Retries=5 update; then return; fi
+    say "apt-get update failed, try $tries of 20; again in 15 s"
+    sleep 15
+  done
+  die "apt-get update failed 20 times, see /var/log/pqcbench-install.log"
 }
 
 packages() { apt-get -y -qq -o Acquire::Retries=5 -o DPkg::Lock::Timeout=600 --no-install-recommends install "$@"; }
@@ -108,6 +121,8 @@ install_client() {
 mkdir -p "$state"
 exec > >(tee -a /var/log/pqcbench-install.log) 2>&1
 rm -f "$state/failed" "$state/ready"
+echo "since=$(date -u +%FT%TZ)" >"$state/installing"
+trap 'rm -f "$state/installing"' EXIT
 trap '[[ -s $state/failed ]] || echo "line $LINENO: $BASH_COMMAND" >"$state/failed"' ERR
 case $PQC_ROLE in
   server | client) ;;
@@ -116,7 +131,7 @@ esac
 
 arm_shutdown
 quieten
-apt-get -qq -o Acquire::Retries=5 -o DPkg::Lock::Timeout=600 update
+update
 commit=''
 fetch_source
 tune
