@@ -23,10 +23,13 @@ locals {
     }
   }
 
+  experiment = regex("(?m)^experiment: *([A-Za-z0-9_-]+)", file("${path.module}/../${var.experiment_file}"))[0]
+
   # What machine/*.sh read. No value has a sign that means something to a shell: the variables' validations see to that.
   environment = {
     PQC_DEB_SHA256      = try(var.deb.sha256, "")
     PQC_DEB_URL         = try(var.deb.url, "")
+    PQC_EXPERIMENT      = local.experiment
     PQC_GIT_REF         = var.source_code.git_ref
     PQC_GIT_URL         = var.source_code.git_url
     PQC_MAX_HOURS       = var.max_hours

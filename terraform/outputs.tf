@@ -4,13 +4,13 @@ locals {
   bucket    = var.results_bucket ? "s3://${aws_s3_bucket.results[0].bucket}/${var.name}" : null
   key       = "-i YOUR_KEY"
 
-  # How to say something to a machine, with the key or without one.
+  # How to say something to a machine, with the key or without one. No command has a double quote in it: 'terraform output'
+  # prints those with a backslash before them, and what it prints is to be pasted.
   region = { for machine in keys(local.ids) : machine => local.far && machine == "server" ? var.far_region : var.region }
   ssm    = { for machine, id in local.ids : machine => "aws ssm start-session --region ${local.region[machine]} --target ${id}" }
   ssh    = { for machine, address in local.addresses : machine => "ssh ${local.key} ubuntu@${address}" }
   shell  = var.ssh == null ? local.ssm : local.ssh
-  before = { for machine, shell in local.shell : machine => var.ssh == null ? "${shell} --document-name AWS-StartNonInteractiveCommand --parameters '{\"command\":[\"sudo " : "${shell} 'sudo " }
-  after  = var.ssh == null ? "\"]}'" : "'"
+  before = { for machine, shell in local.shell : machine => var.ssh == null ? "${shell} --document-name AWS-StartNonInteractiveCommand --parameters 'command=sudo " : "${shell} 'sudo " }
   run    = var.client_count == 1 ? "pqcbench-run start" : "pqcbench-run shard START_AT --rate 300 --duration 5m"
 }
 
@@ -27,11 +27,16 @@ output "server" {
 output "commands" {
   description = "What to do, in this order."
   value = {
-    ready   = { for machine, before in local.before : machine => "${before}pqcbench-run status${local.after}" }
+    ready   = { for machine, before in local.before : machine => "${before}pqcbench-run status'" }
     shell   = local.shell
-    run     = { for machine, before in local.before : machine => "${before}${local.run}${local.after}" if machine != "server" }
-    fetch   = local.bucket != null ? ["aws s3 sync ${local.bucket} results"] : [for machine, address in local.addresses : "rsync -a -e 'ssh ${local.key}' ubuntu@${address}:/var/lib/pqcbench/results/ results/${machine}/" if machine != "server"]
+    run     = { for machine, before in local.before : machine => "${before}${local.run}'" if machine != "server" }
+    fetch   = local.bucket != null ? ["aws s3 sync ${local.bucket} results"] : [for machine, address in local.addresses : "mkdir -p results/${machine} && rsync -a -e 'ssh ${local.key}' ubuntu@${address}:/var/lib/pqcbench/results/ results/${machine}/" if machine != "server"]
+    report  = "../analysis/bin/loadgen-report --format html --out report.html ${var.client_count == 1 ? "results/client-0/${local.experiment}" : "results/client-*/shards-START_AT"}"
     destroy = "terraform destroy"
+
+    # Before it, if the bucket's results are to go too. Of the bucket alone: anything else that this applies may have ended
+    # itself, would be made again, and cost money.
+    delete_results = local.bucket != null ? "terraform apply -target=aws_s3_bucket.results -var results_bucket_destroy=true" : null
   }
 
   precondition {

@@ -101,6 +101,7 @@ mkdir "$root/srv/bucket"
 cat >"$scratch/machine.env" <<ENV
 PQC_DEB_SHA256=$sum
 PQC_DEB_URL=${deb:+file:///srv/pqcbench.deb}
+PQC_EXPERIMENT=quick
 PQC_GIT_REF=$commit
 PQC_GIT_URL=file:///srv/pqcbench.git
 PQC_MACHINE=$machine
@@ -163,6 +164,7 @@ if ! "${in_root[@]}" sh /srv/runcmd.sh; then
   die "the installation failed"
 fi
 say "installed after $((SECONDS - began)) s"
+[[ ! -e $root/var/lib/pqcbench/installing ]] || die "it says that it installs still"
 cat "$root/var/lib/pqcbench/ready" "$root/etc/systemd/system/pqcbench-shutdown.timer"
 if [[ $role == server ]]; then exit; fi
 
@@ -196,7 +198,7 @@ wait_for() { # seconds, command...
     sleep 1
   done
 }
-trials_ended() { local file=$root/var/lib/pqcbench/results/experiment/trials.jsonl; [[ -e $file ]] && (($(wc -l <"$file") >= $1)); }
+trials_ended() { local file=$root/var/lib/pqcbench/results/quick/trials.jsonl; [[ -e $file ]] && (($(wc -l <"$file") >= $1)); }
 
 say "the experiment begins; after its second trial comes the notice"
 # Shorter, and whatever the verdict: client and server share this machine.
@@ -208,16 +210,35 @@ wait_for 120 test -e "$root/run/experiment.ended"
 wait "$spot" || true
 cat "$scratch/spot.log"
 "${in_root[@]}" pqcbench-run status
-jq -r '"status of the experiment: \(.status)"' "$root/var/lib/pqcbench/results/experiment/experiment.json"
+jq -r '"status of the experiment: \(.status)"' "$root/var/lib/pqcbench/results/quick/experiment.json"
 say "what the bucket has"
 (cd "$root/srv/bucket" && find . -maxdepth 5 | sort | head -30)
 
-say "another machine goes on with what is in the bucket"
+say "the bucket cannot be read, and nothing begins: rclone is a stub that fails"
 rm -r "$root/var/lib/pqcbench/results" "$root/run/experiment.ended" "$root/srv/notice"
+printf '#!/bin/sh\necho "AccessDenied" >&2\nexit 1\n' >"$root/usr/local/sbin/rclone"
+chmod +x "$root/usr/local/sbin/rclone"
+"${in_root[@]}" pqcbench-run start --force
+wait_for 60 test -e "$root/run/experiment.ended"
+tail -2 "$root/var/log/experiment.log"
+[[ ! -e $root/var/lib/pqcbench/results/quick ]] || die "an experiment began"
+
+say "another experiment under the same name is refused"
+rm -r "$root/usr/local/sbin/rclone" "$root/run/experiment.ended"
+cp "$root/etc/pqcbench/experiment.yaml" "$scratch/"
+sed -i 's/blocks: .*/blocks: 3/' "$root/etc/pqcbench/experiment.yaml"
+"${in_root[@]}" pqcbench-run start --force
+wait_for 60 test -e "$root/run/experiment.ended"
+tail -2 "$root/var/log/experiment.log"
+[[ $(wc -l <"$root/var/lib/pqcbench/results/quick/trials.jsonl") == "$(wc -l <"$root/srv/bucket/try/client-0/quick/trials.jsonl")" ]] || die "trials were added"
+cp "$scratch/experiment.yaml" "$root/etc/pqcbench/"
+
+say "the same folder as another machine would have it, empty: it goes on with what is in the bucket"
+rm -r "$root/var/lib/pqcbench/results" "$root/run/experiment.ended"
 "${in_root[@]}" pqcbench-run start --force
 wait_for 240 test -e "$root/run/experiment.ended"
 tail -25 "$root/var/log/experiment.log"
 "${in_root[@]}" pqcbench-run status
-jq -e '.status == "complete"' "$root/srv/bucket/try/client-0/experiment/experiment.json" >/dev/null || die "the bucket's copy is not complete"
-"${in_root[@]}" loadgen-report /srv/bucket/try/client-0/experiment | head -12
+jq -e '.status == "complete"' "$root/srv/bucket/try/client-0/quick/experiment.json" >/dev/null || die "the bucket's copy is not complete"
+"${in_root[@]}" loadgen-report /srv/bucket/try/client-0/quick | head -12
 say "done"

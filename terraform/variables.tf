@@ -88,7 +88,7 @@ variable "ssh" {
 
   validation {
     condition     = var.ssh == null || can(regex("^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp256) [A-Za-z0-9+/=]+( [^\n]*)?$", trimspace(var.ssh.public_key)))
-    error_message = "ssh.public_key must be one line of a public key file, such as file(\"~/.ssh/id_ed25519.pub\"); it begins with ssh-ed25519, ssh-rsa or ecdsa-sha2-nistp256."
+    error_message = "ssh.public_key must be one line of a public key file, such as that of ~/.ssh/id_ed25519.pub; it begins with ssh-ed25519, ssh-rsa or ecdsa-sha2-nistp256."
   }
 }
 
@@ -135,9 +135,15 @@ variable "openssl" {
 }
 
 variable "experiment_file" {
-  description = "The experiment, seen from the top of this project. Its target is replaced by the server's address."
+  description = "The experiment, seen from the top of this project. Its target is replaced by the server's address, its name is the folder of its results."
   type        = string
   default     = "samples/part1.yaml"
+
+  validation {
+    # The name becomes a path.
+    condition     = can(regex("(?m)^experiment: *[A-Za-z0-9_-]+ *(#.*)?$", file("${path.module}/../${var.experiment_file}")))
+    error_message = "experiment_file must be a file of this project with a line 'experiment: NAME', the name of letters, digits, - and _: experiment_file=${var.experiment_file}"
+  }
 }
 
 variable "netem" {
@@ -161,7 +167,7 @@ variable "results_bucket" {
 }
 
 variable "results_bucket_destroy" {
-  description = "Let 'terraform destroy' delete the bucket with the results in it. false: it stops at a bucket that is not empty."
+  description = "Let 'terraform destroy' delete the bucket with the results in it, in all their versions. false: it stops at a bucket that is not empty. Apply it to the bucket alone, see the output commands."
   type        = bool
   default     = false
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the experiment on a client, as a unit of systemd that no lost connection ends.
 #
-# Usage: pqcbench-run start [--force]      begins the experiment, or goes on with what is in the results folder or bucket;
+# Usage: pqcbench-run start [--force]      begins the experiment, or goes on with what is in the results folder or bucket
+#                                          under the experiment's name;
 #                                          --force also if that was begun on another machine, or if the client would be
 #                                          the bottleneck: the result says so
 #        pqcbench-run status               what this machine is doing
@@ -15,14 +16,14 @@ set -euo pipefail
 config=${PQC_CONFIG:-/etc/pqcbench}
 state=${PQC_STATE:-/var/lib/pqcbench}
 results=$state/results
-experiment=$results/experiment
 # shellcheck source=/dev/null
 . "$config/machine.env"
+experiment=$results/$PQC_EXPERIMENT
 store=${PQC_RESULTS:+$PQC_RESULTS/$PQC_NAME/$PQC_MACHINE}
 
 say() { printf 'pqcbench-run: %s\n' "$*" >&2; }
 die() { say "$@"; exit 4; }
-usage() { sed -n '4,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+usage() { sed -n '4,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 
 # Copies what is new, and deletes nothing there. What says that a trial has ended comes last: the machine may be gone in the
 # middle of it.
@@ -63,7 +64,8 @@ start() {
 # Copies after each trial that has ended, in the pause before the next one, which is there for other reasons. Ends with
 # the process given.
 copy_between_trials() { # pid
-  local ended copied=-1
+  local ended copied
+  copied=$(trials)
   while sleep 5 && kill -0 "$1" 2>/dev/null; do
     ended=$(trials)
     if ((ended != copied)); then
@@ -75,19 +77,30 @@ copy_between_trials() { # pid
 
 trials() { if [[ -e $experiment/trials.jsonl ]]; then wc -l <"$experiment"/trials.jsonl; else echo 0; fi; }
 
+# What a machine before this one has left, all of it or nothing. Who cannot say what is there must not begin anew: the old
+# results would be written over.
+fetch_results() {
+  local from=$store/$PQC_EXPERIMENT fetched=$state/fetched message code=0
+  rm -rf "$fetched"
+  message=$(rclone copy --quiet --retries 3 "$from" "$fetched" 2>&1) || code=$?
+  # 3 is "directory not found". S3 has no directories: nothing is found there, and that is no error.
+  ((code == 0 || code == 3)) ||
+    die "cannot say whether there is something to go on with; try again, or see whether this machine may read it: store=$from rclone=$code $message"
+  if [[ -e $fetched/experiment.json ]]; then
+    mv -T "$fetched" "$experiment"
+    say "goes on with what is there: store=$from"
+  else
+    say "begins, nothing to go on with: store=$from"
+  fi
+}
+
 # Started by the unit.
 experiment() {
-  local words=(loadgen experiment)
+  # With the file loadgen goes on only with what was begun by the same plan.
+  local words=(loadgen experiment "$config/experiment.yaml" --set "target=$PQC_SERVER:443")
   mkdir -p "$results"
-  # What a machine before this one has left.
-  if [[ -n $store && ! -e $experiment/experiment.json ]]; then
-    rclone copy --quiet --retries 1 "$store" "$results" 2>/dev/null || say "nothing to go on with: store=$store"
-  fi
-  if [[ -e $experiment/experiment.json ]]; then
-    words+=(--resume "$experiment")
-  else
-    words+=("$config/experiment.yaml" --set "target=$PQC_SERVER:443" --out "$experiment")
-  fi
+  if [[ -n $store && ! -e $experiment/experiment.json ]]; then fetch_results; fi
+  if [[ -e $experiment/experiment.json ]]; then words+=(--resume "$experiment"); else words+=(--out "$experiment"); fi
   [[ ! -e $state/force ]] || words+=(--force)
   rm -f "$state/interrupted"
   wait_for_server

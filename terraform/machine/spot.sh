@@ -19,7 +19,8 @@ notice() {
   curl -sf -m 2 -H "X-aws-ec2-metadata-token: $token" "$metadata/latest/meta-data/spot/instance-action" || true
 }
 
-trials() { if [[ -e $state/results/experiment/trials.jsonl ]]; then wc -l <"$state"/results/experiment/trials.jsonl; else echo 0; fi; }
+# Of all experiments: only one at a time gets more.
+trials() { { find "$state/results" -maxdepth 2 -name trials.jsonl -exec cat {} + 2>/dev/null || true; } | wc -l; }
 
 while text=$(notice) && [[ -z $text ]]; do
   sleep 5

@@ -58,6 +58,27 @@ run "by_default_a_spot_pair_in_one_zone_that_nobody_outside_can_reach" {
     condition     = startswith(output.commands.run["client-0"], "aws ssm start-session --region us-east-1 ")
     error_message = "no way to run: ${output.commands.run["client-0"]}"
   }
+  assert {
+    condition     = endswith(output.commands.run["client-0"], " --document-name AWS-StartNonInteractiveCommand --parameters 'command=sudo pqcbench-run start'")
+    error_message = "not the command: ${output.commands.run["client-0"]}"
+  }
+  assert {
+    # JSON has a backslash before a double quote that is part of a text, as 'terraform output' has.
+    condition     = !strcontains(jsonencode(output.commands), "\\\"")
+    error_message = "a command has a double quote: ${jsonencode(output.commands)}"
+  }
+  assert {
+    condition     = endswith(output.commands.report, " results/client-0/part1") && output.commands.delete_results == "terraform apply -target=aws_s3_bucket.results -var results_bucket_destroy=true"
+    error_message = "not the commands: ${output.commands.report} and ${output.commands.delete_results}"
+  }
+  assert {
+    condition     = aws_s3_bucket_versioning.results[0].versioning_configuration[0].status == "Enabled"
+    error_message = "what is written over is lost"
+  }
+  assert {
+    condition     = toset(keys(aws_iam_role_policy.session_manager)) == toset(["server", "client"])
+    error_message = "Session Manager, the only way in, is not allowed on both: ${join(" ", keys(aws_iam_role_policy.session_manager))}"
+  }
 }
 
 run "the_user_data_is_yaml_with_what_the_machine_is_to_know" {
@@ -66,7 +87,7 @@ run "the_user_data_is_yaml_with_what_the_machine_is_to_know" {
     error_message = "not the command that installs"
   }
   assert {
-    condition     = alltrue([for line in ["PQC_ROLE=client", "PQC_MACHINE=client-0", "PQC_SERVER=10.77.0.10", "PQC_DEB_URL=", "PQC_SPOT=true"] : strcontains(base64decode(yamldecode(local.user_data["client-0"]).write_files[0].content), "${line}\n")])
+    condition     = alltrue([for line in ["PQC_ROLE=client", "PQC_MACHINE=client-0", "PQC_SERVER=10.77.0.10", "PQC_DEB_URL=", "PQC_EXPERIMENT=part1", "PQC_SPOT=true"] : strcontains(base64decode(yamldecode(local.user_data["client-0"]).write_files[0].content), "${line}\n")])
     error_message = "a setting is not there:\n${base64decode(yamldecode(local.user_data["client-0"]).write_files[0].content)}"
   }
   assert {
@@ -203,6 +224,14 @@ run "several_clients_run_shards" {
     condition     = toset(keys(output.commands.run)) == toset(["client-0", "client-1", "client-2"]) && strcontains(output.commands.run["client-2"], "pqcbench-run shard START_AT")
     error_message = "not one command a client"
   }
+  assert {
+    condition     = strcontains(output.commands.report, " results/client-*/shards-START_AT")
+    error_message = "not the report of the shards: ${output.commands.report}"
+  }
+  assert {
+    condition     = !strcontains(jsonencode(output.commands), "\\\"")
+    error_message = "a command has a double quote: ${jsonencode(output.commands)}"
+  }
 }
 
 run "without_a_bucket_by_ssh" {
@@ -211,8 +240,16 @@ run "without_a_bucket_by_ssh" {
     ssh            = { cidr = "198.51.100.0/24", public_key = "ssh-ed25519 AAAA me" }
   }
   assert {
-    condition     = length(output.commands.fetch) == 1 && startswith(output.commands.fetch[0], "rsync ")
-    error_message = "results are not fetched by rsync"
+    condition     = length(output.commands.fetch) == 1 && startswith(output.commands.fetch[0], "mkdir -p results/client-0 && rsync ")
+    error_message = "results are not fetched by rsync: ${join(" ", output.commands.fetch)}"
+  }
+  assert {
+    condition     = !strcontains(jsonencode(output.commands), "\\\"")
+    error_message = "a command has a double quote: ${jsonencode(output.commands)}"
+  }
+  assert {
+    condition     = length(aws_iam_role_policy.session_manager) == 0 && output.commands.delete_results == null
+    error_message = "Session Manager is allowed although ssh is the way in, or there is a bucket to delete"
   }
 }
 
@@ -262,6 +299,14 @@ run "a_package_without_its_digest_is_refused" {
     deb = { url = "https://files.example/pqcbench_0.1.0_all.deb", sha256 = "" }
   }
   expect_failures = [var.deb]
+}
+
+run "an_experiment_without_a_name_is_refused" {
+  command = plan
+  variables {
+    experiment_file = "pom.xml"
+  }
+  expect_failures = [var.experiment_file]
 }
 
 run "the_same_region_twice_is_refused" {

@@ -36,7 +36,7 @@ import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What can be said of terraform/ and samples/ci/ without an account and without the provider. */
+/** What can be said of terraform/ without an account and without the provider. */
 class TerraformIT {
 
   private static final Path PROJECT =
@@ -61,28 +61,8 @@ class TerraformIT {
     }
   }
 
-  private static Command bash(Map<String, String> environment, String script) throws IOException {
-    List<String> words = new ArrayList<>(List.of("env"));
-    environment.forEach((key, value) -> words.add(key + "=" + value));
-    words.addAll(List.of("bash", "-c", script));
-    return Command.of(words.toArray(String[]::new));
-  }
-
-  /** Writes a program that says what it was told, and then does something. */
-  private Path stub(String name, String script) throws IOException {
-    Path stub = Files.createDirectories(directory.resolve("bin")).resolve(name);
-    Files.writeString(
-        stub, "#!/bin/bash\necho \"" + name + " $*\" >>'" + told() + "'\n" + script + "\n");
-    assertThat(stub.toFile().setExecutable(true)).isTrue();
-    return stub;
-  }
-
-  private Path told() {
-    return directory.resolve("told");
-  }
-
-  private String path() {
-    return directory.resolve("bin") + ":" + System.getenv("PATH");
+  private Stubs stubs() {
+    return new Stubs(directory);
   }
 
   // The configuration
@@ -162,7 +142,7 @@ class TerraformIT {
     assertThat(Hcl.unformatted("a", "a = 1\nbb = 2\n")).hasSize(1);
     assertThat(Hcl.unformatted("a", "a {\n    b = 1 \n}\n")).hasSize(2);
     // The rules above are some of terraform's own; with it, all of them.
-    Command terraform = bash(Map.of(), "! command -v terraform || terraform --version");
+    Command terraform = Stubs.bash(Map.of(), "! command -v terraform || terraform --version");
     if (terraform.exitCode() == 0 && terraform.out().contains("Terraform v")) {
       Command fmt = Command.of("terraform", "fmt", "-check", "-recursive", TERRAFORM.toString());
       assertThat(fmt.exitCode()).as(fmt.out() + fmt.err()).isZero();
@@ -173,7 +153,7 @@ class TerraformIT {
 
   @Test
   void theScriptsAreCleanForShellcheck() throws Exception {
-    Needs.that(bash(Map.of(), "command -v shellcheck").exitCode() == 0, "shellcheck");
+    Needs.that(Stubs.bash(Map.of(), "command -v shellcheck").exitCode() == 0, "shellcheck");
     List<String> words = new ArrayList<>(List.of("shellcheck"));
     for (Path folder : List.of(TERRAFORM, PROJECT.resolve("samples/ci"))) {
       files(folder, ".sh").forEach(file -> words.add(file.toString()));
@@ -201,6 +181,7 @@ class TerraformIT {
             "PQC_SERVER", "10.77.0.10",
             "PQC_SHARDS", "1",
             "PQC_SPOT", "true"));
+    environment.put("PQC_EXPERIMENT", "part1");
     return environment;
   }
 
@@ -342,11 +323,11 @@ class TerraformIT {
       Path trials = directory.resolve("results/experiment/trials.jsonl");
       Files.createDirectories(trials.getParent());
       Files.writeString(trials, "{}\n");
-      stub("systemctl", "");
+      stubs().put("systemctl", "");
       Command spot =
-          bash(
+          Stubs.bash(
               Map.of(
-                  "PATH", path(),
+                  "PATH", stubs().path(),
                   "PQC_STATE", directory.toString(),
                   "PQC_METADATA", "http://127.0.0.1:" + metadata.getAddress().getPort()),
               TERRAFORM.resolve("machine/spot.sh").toString());
@@ -356,7 +337,7 @@ class TerraformIT {
           .containsExactly(
               "404 /latest/meta-data/spot/instance-action",
               "200 /latest/meta-data/spot/instance-action");
-      assertThat(Files.readAllLines(told()))
+      assertThat(stubs().told().lines())
           .containsExactly(
               "systemctl is-active --quiet pqcbench-experiment",
               "systemctl stop pqcbench-experiment pqcbench-shard*");
@@ -367,43 +348,78 @@ class TerraformIT {
     }
   }
 
-  @Test
-  void anExperimentBeginsWithTheServerAndGoesOnWhereAMachineBeforeItStopped() throws Exception {
+  /** Runs what the unit runs, with a folder in the place of the bucket. */
+  private Command experiment(String rclone) throws IOException {
     Path config = Files.createDirectories(directory.resolve("config"));
-    Path store = directory.resolve("store");
     Map<String, String> settings = environment("client");
-    settings.put("PQC_RESULTS", store.toString());
+    settings.put("PQC_RESULTS", directory.resolve("store").toString());
     settings.put("PQC_SERVER", "127.0.0.1");
     StringBuilder lines = new StringBuilder();
     settings.forEach((name, value) -> lines.append(name + "=" + value + "\n"));
     Files.writeString(config.resolve("machine.env"), lines);
-    stub("loadgen", "");
-    stub("rclone", "[[ ! -d \"${@: -2:1}\" ]] || cp -r \"${@: -2:1}/.\" \"${@: -1}\"");
+    stubs().put("loadgen", "");
+    stubs().put("rclone", rclone);
     // The port is fixed to the server's, which nobody has here.
     String script =
         Files.readString(TERRAFORM.resolve("machine/run.sh"))
             .replace("/dev/tcp/$PQC_SERVER/443", "/dev/null");
     Path run = Files.writeString(directory.resolve("run.sh"), script);
-    Map<String, String> environment =
+    return Stubs.bash(
         Map.of(
-            "PATH", path(),
+            "PATH", stubs().path(),
             "PQC_CONFIG", config.toString(),
-            "PQC_STATE", directory.resolve("state").toString());
-    String out = directory.resolve("state/results/experiment").toString();
+            "PQC_STATE", directory.resolve("state").toString()),
+        "bash " + run + " experiment");
+  }
 
-    assertThat(bash(environment, "bash " + run + " experiment").exitCode()).isZero();
-    assertThat(Files.readString(told()))
-        .contains(
-            "loadgen experiment "
-                + config
-                + "/experiment.yaml --set target=127.0.0.1:443 --out "
-                + out
-                + "\n");
+  private String begins() {
+    return "loadgen experiment "
+        + directory.resolve("config/experiment.yaml")
+        + " --set target=127.0.0.1:443 ";
+  }
 
-    Path left = Files.createDirectories(store.resolve("pqcbench/client-0/experiment"));
+  @Test
+  void anExperimentBeginsWithTheServerAndGoesOnWhereAMachineBeforeItStopped() throws Exception {
+    String copy =
+        "[[ -d ${@: -2:1} ]] || { echo directory not found >&2; exit 3; }\n"
+            + "mkdir -p \"${@: -1}\"; cp -r \"${@: -2:1}/.\" \"${@: -1}\"";
+    String out = directory.resolve("state/results/part1").toString();
+
+    Command first = experiment(copy);
+    assertThat(first.exitCode()).as(first.err()).isZero();
+    assertThat(first.err()).contains("nothing to go on with");
+    assertThat(stubs().told()).endsWith(begins() + "--out " + out + "\n");
+
+    // Of another experiment, which is none of this one's business.
+    Path other = Files.createDirectories(directory.resolve("store/pqcbench/client-0/quick"));
+    Files.writeString(other.resolve("experiment.json"), "{}");
+    assertThat(experiment(copy).exitCode()).isZero();
+    assertThat(stubs().told()).endsWith(begins() + "--out " + out + "\n");
+
+    Path left = Files.createDirectories(directory.resolve("store/pqcbench/client-0/part1"));
     Files.writeString(left.resolve("experiment.json"), "{}");
-    assertThat(bash(environment, "bash " + run + " experiment").exitCode()).isZero();
-    assertThat(Files.readString(told())).endsWith("loadgen experiment --resume " + out + "\n");
+    assertThat(experiment(copy).exitCode()).isZero();
+    assertThat(stubs().told()).endsWith(begins() + "--resume " + out + "\n");
+    assertThat(Path.of(out, "experiment.json")).exists();
+  }
+
+  @Test
+  void anExperimentDoesNotBeginWhereTheBucketCannotSayWhatItHas() throws Exception {
+    // A part of it has arrived.
+    Command failed =
+        experiment(
+            "mkdir -p \"${@: -1}\"; echo '{}' >\"${@: -1}/experiment.json\"\n"
+                + "echo AccessDenied >&2; exit 1");
+    assertThat(failed.exitCode()).isEqualTo(4);
+    assertThat(failed.err()).contains("rclone=1 AccessDenied");
+    assertThat(stubs().told()).contains("rclone copy ").doesNotContain("loadgen");
+    assertThat(directory.resolve("state/results/part1")).doesNotExist();
+  }
+
+  @Test
+  void noCommandOfTheOutputsHasADoubleQuote() throws Exception {
+    // Terraform would print a backslash before it, and what it prints is to be pasted.
+    assertThat(Files.readString(TERRAFORM.resolve("outputs.tf"))).doesNotContain("\\\"");
   }
 
   // What is for everybody's eyes
@@ -549,99 +565,5 @@ class TerraformIT {
         .contains("encrypted = true")
         .contains("volume_type = \"gp3\"")
         .contains("instance_initiated_shutdown_behavior = \"terminate\"");
-  }
-
-  // The nightly job
-
-  private Command night(String options) throws IOException {
-    return bash(
-        Map.of(
-            "PATH", path(),
-            "LOADGEN", directory.resolve("bin/loadgen").toString(),
-            "LOADGEN_REPORT", directory.resolve("bin/loadgen-report").toString(),
-            "KEEP", "2"),
-        PROJECT.resolve("samples/ci/nightly.sh") + " " + directory.resolve("folder") + options);
-  }
-
-  private void nights(int experimentExit, int reportExit) throws IOException {
-    stub(
-        "loadgen", "while [[ $1 != --out ]]; do shift; done; mkdir \"$2\"; exit " + experimentExit);
-    stub("loadgen-report", "echo '| table |'; exit " + reportExit);
-  }
-
-  private String baseline() throws IOException {
-    return Files.readSymbolicLink(directory.resolve("folder/baseline")).toString();
-  }
-
-  @Test
-  void aGoodNightBecomesTheBaselineAndABadOneDoesNot() throws Exception {
-    nights(1, 0);
-    Command first = night(" --set target=s:443");
-    assertThat(first.exitCode()).as(first.err()).isZero();
-    assertThat(first.err()).contains("there is nothing to compare it with");
-    assertThat(Files.readString(told()))
-        .contains("samples/quick.yaml --set blocks=8 --out ")
-        .endsWith(" --set target=s:443\n");
-    String good = baseline();
-
-    // A name is a second.
-    Thread.sleep(1_100);
-    nights(0, 1);
-    Command slower = night("");
-    assertThat(slower.exitCode()).isEqualTo(1);
-    assertThat(slower.err()).contains("slower than " + good + ": handshake.p99 > +10%");
-    assertThat(slower.out()).contains("| table |");
-    assertThat(baseline()).isEqualTo(good);
-    assertThat(Files.readString(told()))
-        .contains("compare ")
-        .contains("--fail-if handshake.p99 > ");
-
-    Thread.sleep(1_100);
-    nights(3, 0);
-    Command unusable = night("");
-    assertThat(unusable.exitCode()).isEqualTo(3);
-    assertThat(baseline()).isEqualTo(good);
-
-    Thread.sleep(1_100);
-    nights(0, 4);
-    assertThat(night("").exitCode()).isEqualTo(4);
-    assertThat(baseline()).isEqualTo(good);
-
-    Thread.sleep(1_100);
-    nights(0, 0);
-    assertThat(night("").exitCode()).isZero();
-    assertThat(baseline()).isNotEqualTo(good);
-    // Two are kept; the baseline is one of them.
-    try (Stream<Path> kept = Files.list(directory.resolve("folder/nights"))) {
-      assertThat(kept.map(night -> "nights/" + night.getFileName()))
-          .hasSize(2)
-          .contains(baseline());
-    }
-  }
-
-  @Test
-  void theWorkflowNeedsNoSecretAndRunsTheScript() throws Exception {
-    Path file = PROJECT.resolve("samples/ci/github-nightly.yaml");
-    JsonNode workflow = YAML.readTree(Files.readString(file));
-    assertThat(workflow.at("/permissions/contents").asText()).isEqualTo("read");
-    assertThat(workflow.at("/on/schedule/0/cron").asText()).matches("\\d+ \\d+ \\* \\* \\*");
-    JsonNode steps = workflow.at("/jobs/compare/steps");
-    List<String> uses = new ArrayList<>();
-    StringBuilder runs = new StringBuilder();
-    for (JsonNode step : steps) {
-      assertThat(step.has("uses") ^ step.has("run")).as(step.toString()).isTrue();
-      if (step.has("uses")) {
-        uses.add(step.get("uses").asText());
-      } else {
-        runs.append(step.get("run").asText());
-      }
-    }
-    assertThat(uses).allMatch(use -> use.matches("actions/[\\w/-]+@v\\d+"));
-    assertThat(runs.toString()).contains("samples/ci/nightly.sh nights");
-    assertThat(bash(Map.of(), "bash -n <<'EOF'\n" + runs + "\nEOF").exitCode()).isZero();
-    assertThat(Files.readString(file)).doesNotContain("secrets.");
-    for (String expression : find(Files.readString(file), "\\$\\{\\{ (\\w+)")) {
-      assertThat(expression).isIn("vars", "github");
-    }
   }
 }
