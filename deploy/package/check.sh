@@ -51,9 +51,12 @@ content() {
       gzip -t "$file/share/man/man1/$name.1.gz"
     done
   done
-  for file in README.md THIRD-PARTY.txt sbom.cdx.json samples/quick.yaml licenses/bouncycastle/LICENSE.txt; do
+  for file in README.md THIRD-PARTY.txt sbom.cdx.json samples/quick.yaml terraform/main.tf terraform/machine/user-data.yaml.tftpl licenses/bouncycastle/LICENSE.txt; do
     [[ -s $scratch/tar/$file && -s $scratch/deb/usr/share/doc/pqcbench/$file ]] || die "missing: $file"
   done
+  [[ -x $scratch/tar/terraform/render.sh ]] || die "not executable: terraform/render.sh"
+  file=$(find "$scratch/tar/terraform" -name '.terraform*' -o -name '*.tfstate*' -o -name '*.tfvars*')
+  [[ -z $file ]] || die "the package has what is of somebody's account: $file"
   [[ -s $scratch/deb/usr/share/doc/pqcbench/copyright ]] || die "missing: copyright"
   # The native code of both processors, and of no other system.
   file=$(unzip -Z1 "$scratch/tar/lib/loadgen.jar" 'META-INF/native/*' | grep -v '/$' | sort | tr '\n' ' ')
