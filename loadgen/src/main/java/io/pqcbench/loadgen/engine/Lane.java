@@ -6,8 +6,9 @@ import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.ManualIoEventLoop;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.pqcbench.loadgen.handshake.Attempt;
-import io.pqcbench.loadgen.handshake.Connector;
-import io.pqcbench.loadgen.handshake.Exchange;
+import io.pqcbench.loadgen.handshake.Client;
+import io.pqcbench.loadgen.handshake.Connection;
+import io.pqcbench.loadgen.handshake.Connections;
 import io.pqcbench.loadgen.handshake.Milestone;
 import io.pqcbench.loadgen.handshake.Outcome;
 import io.pqcbench.loadgen.handshake.Tickets;
@@ -35,7 +36,7 @@ import javax.net.ssl.SSLException;
  * <p>False sharing between lanes is no concern here: at thousands of events a second, not millions,
  * it cannot be measured.
  */
-final class Lane implements Runnable, Exchange.Owner {
+final class Lane implements Runnable, Connection.Owner {
 
   /**
    * Events taken from epoll at once. Few, because each can cost a key exchange, and an arrival that
@@ -82,7 +83,7 @@ final class Lane implements Runnable, Exchange.Owner {
   private final int poolSize;
 
   /** Those that are open and have nothing to do, the longest idle first. */
-  private final ArrayDeque<Exchange> idle = new ArrayDeque<>();
+  private final ArrayDeque<Connection> idle = new ArrayDeque<>();
 
   /** Arrivals that found no connection idle, the oldest first. */
   private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
@@ -104,17 +105,17 @@ final class Lane implements Runnable, Exchange.Owner {
    * @param client what all connections to it have in common
    * @param remote its resolved address
    */
-  record Route(TlsClient client, InetSocketAddress remote) {}
+  record Route(Client client, InetSocketAddress remote) {}
 
   /** A target as this lane reaches it. */
   private static final class Way {
-    private final Connector connector;
+    private final Connections connections;
     private final InetSocketAddress remote;
     private final boolean ipv6;
-    private final ArrayDeque<Exchange> ready = new ArrayDeque<>();
+    private final ArrayDeque<Connection> ready = new ArrayDeque<>();
 
-    private Way(Connector connector, InetSocketAddress remote) {
-      this.connector = connector;
+    private Way(Connections connections, InetSocketAddress remote) {
+      this.connections = connections;
       this.remote = remote;
       this.ipv6 = remote.getAddress() instanceof Inet6Address;
     }
@@ -123,7 +124,7 @@ final class Lane implements Runnable, Exchange.Owner {
   /** An arrival without a connection. */
   private record Waiting(long index, long planned, boolean repeated) {}
 
-  private final Exchange.InFlight inFlight = new Exchange.InFlight();
+  private final Connection.InFlight inFlight = new Connection.InFlight();
   private int sourceTurn;
   private long preparedLate;
   private RuntimeException defect;
@@ -168,12 +169,7 @@ final class Lane implements Runnable, Exchange.Owner {
     this.sleep = limits.waiting() == LoadPlan.Wait.BUSY ? null : new SleepMeter(clock);
     this.loop = new ManualIoEventLoop(null, sleep == null ? epoll : sleep.around(epoll));
     for (Route route : routes) {
-      TlsClient client = route.client();
-      Connector connector =
-          tickets == null
-              ? client.connector(loop, this)
-              : client.connector(loop, this, tickets, /* offers= */ true);
-      ways.add(new Way(connector, route.remote()));
+      ways.add(new Way(route.client().connections(loop, this, tickets), route.remote()));
     }
   }
 
@@ -339,7 +335,7 @@ final class Lane implements Runnable, Exchange.Owner {
       return;
     }
     Way way = way(index);
-    Exchange exchange = way.ready.poll();
+    Connection exchange = way.ready.poll();
     if (exchange == null) {
       preparedLate++;
       try {
@@ -362,7 +358,7 @@ final class Lane implements Runnable, Exchange.Owner {
   private void serveWaiting() {
     while (!waiting.isEmpty() && !idle.isEmpty()) {
       Waiting next = waiting.poll();
-      Exchange exchange = idle.poll();
+      Connection exchange = idle.poll();
       inFlight.add(exchange);
       exchange.request(next.index(), next.planned(), next.repeated());
       if (!next.repeated()) {
@@ -375,7 +371,7 @@ final class Lane implements Runnable, Exchange.Owner {
   /** Opens the connections that the pool lacks. */
   private void openConnections() {
     while (open < poolSize && !stopping && clock.nanos() >= openAgain) {
-      Exchange exchange;
+      Connection exchange;
       try {
         exchange = prepare(ways.get(0));
       } catch (ChannelException e) {
@@ -434,14 +430,14 @@ final class Lane implements Runnable, Exchange.Owner {
     }
   }
 
-  private Exchange prepare(Way way) {
+  private Connection prepare(Way way) {
     List<InetAddress> sources = limits.sources();
     InetAddress source = sources.isEmpty() ? null : sources.get(sourceTurn++ % sources.size());
-    return way.connector.prepare(source, way.ipv6);
+    return way.connections.prepare(source, way.ipv6);
   }
 
   @Override
-  public void finished(Exchange exchange) {
+  public void finished(Connection exchange) {
     inFlight.remove(exchange);
     watch.inFlight(inFlight.size() + waiting.size());
     try {
@@ -461,7 +457,7 @@ final class Lane implements Runnable, Exchange.Owner {
     this.defect = defect;
   }
 
-  private void finishedInPool(Exchange exchange) {
+  private void finishedInPool(Connection exchange) {
     Attempt attempt = exchange.attempt();
     if (exchange.isIdle()) {
       idle.add(exchange);
@@ -493,7 +489,7 @@ final class Lane implements Runnable, Exchange.Owner {
   }
 
   @Override
-  public void closed(Exchange exchange) {
+  public void closed(Connection exchange) {
     idle.remove(exchange);
     open--;
     closedByServer++;
@@ -505,14 +501,14 @@ final class Lane implements Runnable, Exchange.Owner {
    */
   private void chores(long now) {
     long shortest = Math.min(limits.connectTimeoutNanos(), limits.timeoutNanos());
-    Exchange exchange = inFlight.oldest();
+    Connection exchange = inFlight.oldest();
     while (exchange != null) {
       Attempt attempt = exchange.attempt();
       long age = now - attempt.at(Milestone.STARTED);
       if (age < shortest) {
         break;
       }
-      Exchange next = inFlight.after(exchange);
+      Connection next = inFlight.after(exchange);
       boolean connecting = exchange.isConnecting();
       if (age >= limits.timeoutNanos() || (connecting && age >= limits.connectTimeoutNanos())) {
         exchange.expire();
@@ -540,12 +536,12 @@ final class Lane implements Runnable, Exchange.Owner {
   }
 
   private void closeLoop() {
-    ways.forEach(way -> way.ready.forEach(Exchange::discard));
-    idle.forEach(Exchange::discard);
+    ways.forEach(way -> way.ready.forEach(Connection::discard));
+    idle.forEach(Connection::discard);
     loop.shutdownGracefully(0, 0, TimeUnit.NANOSECONDS);
     while (!loop.isTerminated()) {
       loop.runNow();
     }
-    ways.forEach(way -> way.connector.close());
+    ways.forEach(way -> way.connections.close());
   }
 }

@@ -3,6 +3,7 @@ package io.pqcbench.loadgen.engine;
 import io.pqcbench.loadgen.bundle.Bundle;
 import io.pqcbench.loadgen.bundle.ServerMonitor;
 import io.pqcbench.loadgen.bundle.Summary;
+import io.pqcbench.loadgen.handshake.Client;
 import io.pqcbench.loadgen.handshake.Harvest;
 import io.pqcbench.loadgen.handshake.Milestone;
 import io.pqcbench.loadgen.handshake.Outcome;
@@ -171,7 +172,7 @@ public final class LoadRun {
     List<Lane.Route> routes = new ArrayList<>();
     try {
       for (int i = 0; i < facts.size(); i++) {
-        TlsClient client = new TlsClient(plan.only(plan.targets().get(i)), facts.get(i), clock);
+        Client client = Client.of(plan.only(plan.targets().get(i)), facts.get(i), clock);
         routes.add(new Lane.Route(client, facts.get(i).address()));
       }
       int primed = 0;
@@ -179,7 +180,8 @@ public final class LoadRun {
         for (int i = 0; i < plan.limits().lanes(); i++) {
           tickets.add(Harvest.store(plan));
         }
-        primed = Harvest.fill(plan, routes.get(0).client(), routes.get(0).remote(), tickets, clock);
+        TlsClient client = (TlsClient) routes.get(0).client();
+        primed = Harvest.fill(plan, client, routes.get(0).remote(), tickets, clock);
       }
       awaitAgreedStart();
       Map<String, Long> allowances = monitor.platform().allowances();

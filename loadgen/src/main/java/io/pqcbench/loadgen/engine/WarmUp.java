@@ -1,9 +1,9 @@
 package io.pqcbench.loadgen.engine;
 
+import io.pqcbench.loadgen.handshake.Client;
 import io.pqcbench.loadgen.handshake.Preflight;
 import io.pqcbench.loadgen.handshake.PreflightException;
 import io.pqcbench.loadgen.handshake.ServerFacts;
-import io.pqcbench.loadgen.handshake.TlsClient;
 import io.pqcbench.loadgen.monitor.Disturbances;
 import io.pqcbench.loadgen.monitor.LaneWatch;
 import io.pqcbench.loadgen.plan.LoadPlan;
@@ -133,7 +133,7 @@ public final class WarmUp {
   }
 
   private void round(LoadPlan plan, ServerFacts facts) throws SSLException {
-    try (TlsClient client = new TlsClient(plan, facts, clock)) {
+    try (Client client = Client.of(plan, facts, clock)) {
       long start = clock.nanos();
       LaneRecorder recorder =
           new LaneRecorder(

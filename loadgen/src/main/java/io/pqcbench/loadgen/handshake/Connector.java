@@ -19,7 +19,7 @@ import java.util.function.LongPredicate;
  * <p>It also holds the buffers through which all of the lane's bytes go: an event is handled to its
  * end before the next one, so one of each is enough. Confined to its loop's thread.
  */
-public final class Connector implements AutoCloseable {
+public final class Connector implements Connections {
 
   /** More than the longest TLS record (RFC 8446, section 5.2: 2^14 + 256, and its header). */
   private static final int BUFFER_BYTES = 32_768;
@@ -35,7 +35,7 @@ public final class Connector implements AutoCloseable {
   final ServerTrust trust;
   final Expectation expected;
   final NanoClock clock;
-  final Exchange.Owner owner;
+  final Connection.Owner owner;
   final long expectBytes;
   final boolean orderlyClose;
   final Memory in = new Memory(BUFFER_BYTES);
@@ -79,7 +79,7 @@ public final class Connector implements AutoCloseable {
       LoadPlan.Sessions sessions,
       NanoClock clock,
       IoEventLoop loop,
-      Exchange.Owner owner) {
+      Connection.Owner owner) {
     this.context = context;
     this.trust = trust;
     this.expected = expected;
@@ -105,6 +105,7 @@ public final class Connector implements AutoCloseable {
    * @return an exchange that waits for {@link Exchange#start} or {@link Exchange#discard}
    * @throws ChannelException when no socket can be had; see {@link TlsClient#isOutOfDescriptors}
    */
+  @Override
   public Exchange prepare(InetAddress source, boolean ipv6) {
     Socket socket = TcpSocket.open(ipv6);
     try {

@@ -26,30 +26,7 @@ import javax.net.ssl.SSLException;
  * <p>Made before it is due by {@link Connector#prepare}, and used again for another connection when
  * it is closed; everything happens on its event loop's thread.
  */
-public final class Exchange implements EpollIoHandle {
-
-  /** Who is told how it went; called on the event loop. */
-  public interface Owner {
-    /**
-     * The attempt has its outcome. Called exactly once for an exchange that was started; what it
-     * holds is valid until the owner prepares another one.
-     */
-    void finished(Exchange exchange);
-
-    /**
-     * This program has a defect, which showed in the handling of an event. The attempt is given up,
-     * and so should be the whole: what is measured from here on cannot be relied on. An owner that
-     * does not say otherwise leaves it to the event loop, which logs it and goes on.
-     */
-    default void broke(RuntimeException defect) {
-      throw defect;
-    }
-
-    /** A connection that was idle was closed by the server, and can be used no more. */
-    default void closed(Exchange exchange) {
-      throw new IllegalStateException("only a pool has idle connections");
-    }
-  }
+public final class Exchange extends Connection implements EpollIoHandle {
 
   private enum State {
     CLOSED,
@@ -76,7 +53,6 @@ public final class Exchange implements EpollIoHandle {
 
   private final Connector shared;
   private final NanoClock clock;
-  private final Attempt attempt = new Attempt(0, Attempt.UNSET);
   private final ResponseReader response;
   private final RecordCounter recordsIn = new RecordCounter();
   private final RecordCounter recordsOut = new RecordCounter();
@@ -126,11 +102,6 @@ public final class Exchange implements EpollIoHandle {
   /** What the socket did not take; null for nothing, which is the rule. */
   private ByteBuf unsent;
 
-  /** Neighbours in the lane's list of attempts in flight, oldest first. */
-  private Exchange older;
-
-  private Exchange newer;
-
   Exchange(Connector shared) {
     this.shared = shared;
     this.clock = shared.clock;
@@ -166,13 +137,8 @@ public final class Exchange implements EpollIoHandle {
     return socket;
   }
 
-  /**
-   * Connects. The only thing that is left to do when an arrival is due.
-   *
-   * @param index of the arrival in the schedule
-   * @param plannedNanos when it was due on the run's clock
-   * @param remote a resolved address
-   */
+  /** Connects. The only thing that is left to do when an arrival is due. */
+  @Override
   public void start(long index, long plannedNanos, InetSocketAddress remote) {
     attempt.begin(index, plannedNanos);
     attempt.resumes = shared.resumes.test(index);
@@ -193,13 +159,7 @@ public final class Exchange implements EpollIoHandle {
     }
   }
 
-  /**
-   * Sends a request over the connection, which must be idle.
-   *
-   * @param index of the arrival in the schedule
-   * @param plannedNanos when it was due on the run's clock
-   * @param repeated whether it was sent before, over a connection that the server closed
-   */
+  @Override
   public void request(long index, long plannedNanos, boolean repeated) {
     attempt.begin(index, plannedNanos);
     attempt.repeated = repeated;
@@ -224,12 +184,12 @@ public final class Exchange implements EpollIoHandle {
     }
   }
 
-  /** Returns whether it is open and waits for a request. */
+  @Override
   public boolean isIdle() {
     return idle;
   }
 
-  /** Returns whether the TCP connection is not made yet. */
+  @Override
   public boolean isConnecting() {
     return state == State.CONNECTING;
   }
@@ -239,27 +199,37 @@ public final class Exchange implements EpollIoHandle {
     return requests;
   }
 
-  /** Returns the attempt that was started last; never null. */
-  public Attempt attempt() {
-    return attempt;
-  }
-
-  /** Returns the group as the TLS stack names it; null before the handshake is complete. */
+  @Override
   String negotiatedGroup() {
     return negotiatedGroup;
   }
 
-  /** Returns what the server says it is; null if it does not, or it is not kept. */
+  @Override
+  ServerHello serverHello() {
+    return server.hello();
+  }
+
+  @Override
+  ClientHello clientHello() {
+    return client.hello();
+  }
+
+  @Override
+  int clientHelloBytes() {
+    return client.recordBytes();
+  }
+
+  @Override
   String software() {
     return response.software();
   }
 
-  /** Returns whether the socket is closed and its descriptor free. */
+  @Override
   public boolean isClosed() {
     return state == State.CLOSED;
   }
 
-  /** Ends the attempt because its time is up, unless it has ended already. */
+  @Override
   public void expire() {
     if (state == State.CONNECTING) {
       fail(Outcome.TCP_TIMEOUT, Attempt.NONE, null);
@@ -270,12 +240,12 @@ public final class Exchange implements EpollIoHandle {
     }
   }
 
-  /** Ends the attempt because the run is over, unless it has ended already. */
+  @Override
   public void abandon() {
     fail(Outcome.ABANDONED, Attempt.NONE, null);
   }
 
-  /** Closes the connection; for an exchange that was prepared and not needed. */
+  @Override
   public void discard() {
     release();
   }
@@ -784,57 +754,6 @@ public final class Exchange implements EpollIoHandle {
       if (state != State.CLOSED) {
         SSL.bioClearByteBuffer(bio);
       }
-    }
-  }
-
-  /** The exchanges of one lane that are in flight, in the order in which they were started. */
-  public static final class InFlight {
-    private Exchange oldest;
-    private Exchange newest;
-    private int size;
-
-    /** Returns how many there are. */
-    public int size() {
-      return size;
-    }
-
-    /** Returns the one that was started first; null when there is none. */
-    public Exchange oldest() {
-      return oldest;
-    }
-
-    /** Returns the one that was started next after {@code exchange}; null when there is none. */
-    public Exchange after(Exchange exchange) {
-      return exchange.newer;
-    }
-
-    /** Adds one that was started just now. */
-    public void add(Exchange exchange) {
-      exchange.older = newest;
-      if (newest == null) {
-        oldest = exchange;
-      } else {
-        newest.newer = exchange;
-      }
-      newest = exchange;
-      size++;
-    }
-
-    /** Takes out one that has ended. */
-    public void remove(Exchange exchange) {
-      if (exchange.older == null) {
-        oldest = exchange.newer;
-      } else {
-        exchange.older.newer = exchange.newer;
-      }
-      if (exchange.newer == null) {
-        newest = exchange.older;
-      } else {
-        exchange.newer.older = exchange.older;
-      }
-      exchange.older = null;
-      exchange.newer = null;
-      size--;
     }
   }
 }

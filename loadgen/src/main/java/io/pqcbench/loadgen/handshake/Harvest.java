@@ -17,7 +17,7 @@ import javax.net.ssl.SSLException;
  * the tickets that the first arrivals will use. Later ones use those that arrivals before them were
  * issued.
  */
-public final class Harvest implements Exchange.Owner {
+public final class Harvest implements Connection.Owner {
 
   /** Connections open at once: few, because this is no load test. */
   private static final int AT_ONCE = 8;
@@ -37,7 +37,7 @@ public final class Harvest implements Exchange.Owner {
   private final NanoClock clock;
   private final ManualIoEventLoop loop =
       new ManualIoEventLoop(Thread.currentThread(), EpollIoHandler.newFactory());
-  private final Exchange.InFlight inFlight = new Exchange.InFlight();
+  private final Connection.InFlight inFlight = new Connection.InFlight();
   private int finished;
   private Attempt failed;
   private RuntimeException defect;
@@ -187,7 +187,7 @@ public final class Harvest implements Exchange.Owner {
     if (defect != null) {
       throw defect;
     }
-    Exchange exchange = inFlight.oldest();
+    Connection exchange = inFlight.oldest();
     if (exchange != null
         && clock.nanos() - exchange.attempt().at(Milestone.STARTED)
             > plan.limits().timeoutNanos()) {
@@ -196,7 +196,7 @@ public final class Harvest implements Exchange.Owner {
   }
 
   @Override
-  public void finished(Exchange exchange) {
+  public void finished(Connection exchange) {
     inFlight.remove(exchange);
     finished++;
     Attempt attempt = exchange.attempt();

@@ -86,14 +86,14 @@ public final class Preflight {
    *
    * @param sessionKept whether the server issued a session
    */
-  private record Probe(Exchange exchange, boolean sessionKept) {}
+  private record Probe(Connection exchange, boolean sessionKept) {}
 
   /** Looks at the exchange itself instead. */
-  private static final class Watcher implements Exchange.Owner {
+  private static final class Watcher implements Connection.Owner {
     private RuntimeException defect;
 
     @Override
-    public void finished(Exchange exchange) {}
+    public void finished(Connection exchange) {}
 
     @Override
     public void broke(RuntimeException defect) {
@@ -268,8 +268,8 @@ public final class Preflight {
       InetAddress[] addresses, InetSocketAddress address, Probe probe, ServerTrust.Probe trust)
       throws PreflightException {
     Attempt attempt = probe.exchange.attempt();
-    ServerHello server = probe.exchange.server.hello();
-    ClientHello client = probe.exchange.client.hello();
+    ServerHello server = probe.exchange.serverHello();
+    ClientHello client = probe.exchange.clientHello();
     List<String> shares = new ArrayList<>();
     for (int i = 0; i < client.keyShares(); i++) {
       shares.add(NamedGroup.nameOf(client.keyShareGroup(i)) + ":" + client.keyShareLength(i));
@@ -281,7 +281,7 @@ public final class Preflight {
         probe.exchange.negotiatedGroup(),
         CipherSuites.name(attempt.cipherSuite()),
         shares,
-        probe.exchange.client.recordBytes(),
+        probe.exchange.clientHelloBytes(),
         server.keyShareBytes(),
         server.helloRetryRequests() > 0,
         certificate(trust),

@@ -19,7 +19,7 @@ import javax.net.ssl.SSLException;
  * <p>A connector without {@link Tickets} offers no session and keeps none, so every handshake is a
  * full one.
  */
-public final class TlsClient implements AutoCloseable {
+public final class TlsClient implements Client {
 
   private final NanoClock clock;
   private final Expectation expected;
@@ -132,7 +132,7 @@ public final class TlsClient implements AutoCloseable {
    * @param owner who is told how each attempt ended
    * @return to be closed before this client
    */
-  public Connector connector(IoEventLoop loop, Exchange.Owner owner) {
+  public Connector connector(IoEventLoop loop, Connection.Owner owner) {
     return new Connector(
         context,
         false,
@@ -161,7 +161,8 @@ public final class TlsClient implements AutoCloseable {
    * @throws SSLException when the TLS stack refuses the offer
    */
   public Connector connector(
-      IoEventLoop loop, Exchange.Owner owner, Tickets tickets, boolean offers) throws SSLException {
+      IoEventLoop loop, Connection.Owner owner, Tickets tickets, boolean offers)
+      throws SSLException {
     return new Connector(
         // Its own, because the stack tells a context of new sessions and not who was issued them.
         new TlsContext(plan.tls(), groups, trust, tickets),
@@ -180,8 +181,16 @@ public final class TlsClient implements AutoCloseable {
         owner);
   }
 
+  @Override
+  public Connections connections(IoEventLoop loop, Connection.Owner owner, Tickets tickets)
+      throws SSLException {
+    return tickets == null
+        ? connector(loop, owner)
+        : connector(loop, owner, tickets, /* offers= */ true);
+  }
+
   /**
-   * Returns whether {@link Connector#prepare} failed because the process, or the machine, has no
+   * Returns whether {@link Connections#prepare} failed because the process, or the machine, has no
    * descriptor left.
    */
   public static boolean isOutOfDescriptors(ChannelException cause) {

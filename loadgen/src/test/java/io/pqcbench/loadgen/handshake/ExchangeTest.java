@@ -401,10 +401,10 @@ class ExchangeTest {
       ServerFacts facts = new Preflight(plan, NanoClock.SYSTEM).run();
       IllegalStateException defect = new IllegalStateException("of the test");
       List<RuntimeException> told = new ArrayList<>();
-      Exchange.Owner broken =
-          new Exchange.Owner() {
+      Connection.Owner broken =
+          new Connection.Owner() {
             @Override
-            public void finished(Exchange exchange) {
+            public void finished(Connection exchange) {
               throw defect;
             }
 

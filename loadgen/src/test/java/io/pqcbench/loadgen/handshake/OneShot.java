@@ -23,7 +23,7 @@ final class OneShot implements AutoCloseable {
     this(plan, client, finished -> {});
   }
 
-  OneShot(LoadPlan plan, TlsClient client, Exchange.Owner owner) {
+  OneShot(LoadPlan plan, TlsClient client, Connection.Owner owner) {
     this.plan = plan;
     this.client = client;
     this.connector = client.connector(loop, owner);
