@@ -44,7 +44,7 @@ record Budget(int maxInFlight, List<String> warnings) {
                 maxInFlight / rate));
       }
     }
-    if (limits.close() == LoadPlan.Close.FIN) {
+    if (limits.close() == LoadPlan.Close.FIN && plan.transport() == LoadPlan.Transport.TCP) {
       int sources = Math.max(1, limits.sources().size());
       long ports = (long) host.ephemeralPorts() * sources;
       double seconds = Math.min(host.timeWaitSeconds(), plan.pace().durationNanos() / 1e9);

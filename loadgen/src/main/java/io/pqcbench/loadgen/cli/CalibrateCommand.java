@@ -109,7 +109,7 @@ final class CalibrateCommand implements Callable<Integer> {
     if (!given.isEmpty()) {
       return against(given.get(0), false);
     }
-    try (ServerProcess server = ServerProcess.start()) {
+    try (ServerProcess server = ServerProcess.start(load.transport())) {
       return against(server.target(), true);
     }
   }

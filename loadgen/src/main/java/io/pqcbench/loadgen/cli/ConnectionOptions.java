@@ -176,8 +176,13 @@ final class ConnectionOptions {
           "Local address to connect from; repeatable, used in turn. Default: the kernel's choice")
   private List<String> sourceAddresses = List.of();
 
-  @Option(names = "--transport", paramLabel = "epoll", hidden = true)
-  private String transport = "epoll";
+  @Option(
+      names = "--transport",
+      paramLabel = "tcp|quic",
+      description =
+          "What carries the connections. quic makes fresh handshakes over UDP, each from a socket"
+              + " of its own, and asks by HTTP/0.9 (hq-interop). Default: ${DEFAULT-VALUE}")
+  private String transport = "tcp";
 
   /** Checks what needs no network. */
   void validate() {
@@ -188,12 +193,13 @@ final class ConnectionOptions {
               + ciphers
               + "; restrict them at the server, and check every handshake with --expect-cipher");
     }
-    if (!transport.equalsIgnoreCase("epoll")) {
+    if (transport.equalsIgnoreCase("nio")) {
       throw new IllegalArgumentException(
           "only the epoll transport is precise enough to measure with, Netty's NIO rounds timers to"
               + " a millisecond: transport="
               + transport);
     }
+    transport();
     if (!VERSIONS.contains(tls)) {
       throw new IllegalArgumentException("--tls must be 1.3, 1.2 or 1.2,1.3: tls=" + tls);
     }
@@ -209,6 +215,17 @@ final class ConnectionOptions {
     if (file != null && !Files.isReadable(file)) {
       throw new IllegalArgumentException(option + " cannot be read: file=" + file);
     }
+  }
+
+  /** Returns what carries the connections. */
+  LoadPlan.Transport transport() {
+    return switch (transport.toLowerCase(Locale.ROOT)) {
+      case "tcp", "epoll" -> LoadPlan.Transport.TCP;
+      case "quic" -> LoadPlan.Transport.QUIC;
+      default ->
+          throw new IllegalArgumentException(
+              "--transport must be tcp or quic: transport=" + transport);
+    };
   }
 
   /** Returns where the connections to a target go. */

@@ -255,7 +255,19 @@ final class ExperimentCommand implements Callable<Integer> {
     if (!needsServer) {
       return execute(experiment, plans, experiment.target(), talk);
     }
-    try (ServerProcess server = ServerProcess.start()) {
+    List<LoadPlan.Transport> transports =
+        experiment.arms().stream()
+            .filter(arm -> !arm.namesTarget())
+            .map(arm -> plans.get(arm.name()).transport())
+            .distinct()
+            .toList();
+    if (transports.size() > 1) {
+      throw new IllegalArgumentException(
+          "one embedded server speaks one transport, name a target for the arms of one of them:"
+              + " transports="
+              + transports);
+    }
+    try (ServerProcess server = ServerProcess.start(transports.get(0))) {
       return execute(experiment, plans, server.target().authority(), talk);
     }
   }

@@ -18,7 +18,7 @@ final class Header {
 
   static String render(LoadPlan plan, Session session, Path directory) {
     HostFacts host = session.host();
-    Session.Versions versions = Session.Versions.read();
+    Session.Versions versions = Session.Versions.read(plan.transport());
     StringBuilder text = new StringBuilder();
     line(
         text,
@@ -60,6 +60,13 @@ final class Header {
       Target other = plan.others().get(i);
       line(text, "target", "%s", other.authority());
       text.append(server(plan.only(other), session.facts().get(i + 1)));
+    }
+    if (plan.transport() == LoadPlan.Transport.QUIC) {
+      line(
+          text,
+          "transport",
+          "QUIC, a new UDP socket each; through Netty's codec, which costs the client more than its"
+              + " own way over TCP");
     }
     LoadPlan.Pace pace = plan.pace();
     if (pace.shard().count() > 1) {
@@ -160,6 +167,17 @@ final class Header {
         facts.cipherSuite(),
         facts.keyShares(),
         facts.serverKeyShareBytes() < 0 ? "" : ", received " + facts.serverKeyShareBytes());
+    if (facts.quic() != null) {
+      line(
+          text,
+          "quic",
+          "version 1, %s, %s",
+          facts.quic().alpn(),
+          facts.quic().retry()
+              ? "the server asks for proof of the address first (Retry): one more round trip,"
+                  + " expected of every handshake"
+              : "no Retry");
+    }
     if (facts.helloRetryRequest()) {
       line(
           text,
@@ -196,7 +214,7 @@ final class Header {
         "tickets",
         "%s",
         facts.ticketsIssued() == null
-            ? "not known without a request"
+            ? facts.quic() == null ? "not known without a request" : "not looked for over QUIC"
             : facts.ticketsIssued()
                 ? plan.sessions().resume()
                     ? "issued by the server"
@@ -212,7 +230,12 @@ final class Header {
         facts.bytesOut(),
         facts.bytesIn());
     if (!plan.request().handshakeOnly()) {
-      line(text, "http", "status %d, body %d bytes", facts.httpStatus(), facts.bodyBytes());
+      line(
+          text,
+          "http",
+          "%s, body %d bytes",
+          facts.quic() == null ? "status " + facts.httpStatus() : "HTTP/0.9, which has no status",
+          facts.bodyBytes());
     }
     return text.toString();
   }

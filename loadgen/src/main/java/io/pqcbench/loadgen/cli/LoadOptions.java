@@ -213,7 +213,8 @@ final class LoadOptions {
         connection.tlsOffer(resolved.get(0)),
         sessions(),
         connection.request(resolved.get(0)),
-        connection.limits(lanes, pin, chosen, maxInFlight, slowThresholdNanos));
+        connection.limits(lanes, pin, chosen, maxInFlight, slowThresholdNanos),
+        connection.transport());
   }
 
   private LoadPlan.Sessions sessions() {
@@ -244,6 +245,11 @@ final class LoadOptions {
       throw new IllegalArgumentException(
           option + " needs --session " + mode.name().toLowerCase(Locale.ROOT) + ": value=" + value);
     }
+  }
+
+  /** Returns what carries the connections. */
+  LoadPlan.Transport transport() {
+    return connection.transport();
   }
 
   /** Returns a result directory for now, for who has named none. */

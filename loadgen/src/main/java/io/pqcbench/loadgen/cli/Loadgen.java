@@ -143,6 +143,13 @@ public final class Loadgen implements Callable<Integer> {
           : "not available: " + OpenSsl.unavailabilityCause();
     }
 
+    static String quicStack() {
+      io.netty.util.Version codec = Version.identify().get("netty-codec-classes-quic");
+      return "BoringSSL within quiche (Netty's codec-quic "
+          + (codec == null ? "of unknown version" : codec.artifactVersion())
+          + ")";
+    }
+
     static String jdk() {
       return Runtime.version() + " " + System.getProperty("java.vm.vendor");
     }

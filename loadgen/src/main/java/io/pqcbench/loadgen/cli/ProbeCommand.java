@@ -50,7 +50,8 @@ final class ProbeCommand implements Callable<Integer> {
             connection.tlsOffer(target),
             LoadPlan.Sessions.FRESH,
             connection.request(target),
-            connection.limits(1, false, LoadPlan.Wait.BLOCK, 1, Long.MAX_VALUE));
+            connection.limits(1, false, LoadPlan.Wait.BLOCK, 1, Long.MAX_VALUE),
+            connection.transport());
     ServerFacts facts = new Preflight(plan, NanoClock.SYSTEM).run();
     System.out.print(json ? Bundle.toJson(facts) + "\n" : Header.server(plan, facts));
     return 0;

@@ -205,7 +205,7 @@ final class RunCommand implements Callable<Integer> {
       if (!given.isEmpty()) {
         return against(given, false);
       }
-      try (ServerProcess server = ServerProcess.start()) {
+      try (ServerProcess server = ServerProcess.start(options.load.transport())) {
         return against(List.of(server.target()), true);
       }
     }

@@ -1,8 +1,11 @@
 package io.pqcbench.loadgen.cli;
 
+import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.plan.Target;
 import io.pqcbench.loadgen.target.EmbeddedServer;
+import io.pqcbench.loadgen.target.QuicServer;
+import io.pqcbench.loadgen.target.Server;
 import io.pqcbench.loadgen.target.ServerOptions;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -66,6 +69,20 @@ final class ServeCommand implements Callable<Integer> {
   private int threads = defaults.threads();
 
   @Option(
+      names = "--transport",
+      paramLabel = "tcp|quic",
+      description =
+          "HTTP/1.1 over TLS and TCP, or HTTP/0.9 (hq-interop) over QUIC. Default:"
+              + " ${DEFAULT-VALUE}")
+  private LoadPlan.Transport transport = LoadPlan.Transport.TCP;
+
+  @Option(
+      names = "--retry",
+      description =
+          "Let every client prove its address first (Retry), with --transport quic. Default: no")
+  private boolean retry;
+
+  @Option(
       names = "--until-stdin-closes",
       hidden = true,
       description = "End when the process that started it ends")
@@ -82,7 +99,21 @@ final class ServeCommand implements Callable<Integer> {
             .withTickets(tickets)
             .withDelayNanos(delayNanos)
             .withThreads(threads);
-    try (EmbeddedServer server = EmbeddedServer.start(options)) {
+    if (transport == LoadPlan.Transport.TCP && retry) {
+      throw new IllegalArgumentException("--retry needs --transport quic: transport=tcp");
+    }
+    if (transport == LoadPlan.Transport.QUIC && (tickets || !tls.equals("1.3"))) {
+      throw new IllegalArgumentException(
+          "--transport quic speaks TLS 1.3 and always issues tickets, leave out --tls and"
+              + " --tickets: tls="
+              + tls
+              + " tickets="
+              + tickets);
+    }
+    try (Server server =
+        transport == LoadPlan.Transport.QUIC
+            ? QuicServer.start(options, retry)
+            : EmbeddedServer.start(options)) {
       String address = server.address().getAddress().getHostAddress();
       System.out.println(
           "target=" + new Target(address, server.address().getPort(), "/").authority());

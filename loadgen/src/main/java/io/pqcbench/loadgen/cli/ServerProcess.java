@@ -1,5 +1,6 @@
 package io.pqcbench.loadgen.cli;
 
+import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.Target;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -7,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -24,7 +26,12 @@ final class ServerProcess implements AutoCloseable {
     this.target = target;
   }
 
-  static ServerProcess start() throws IOException {
+  /**
+   * Starts it.
+   *
+   * @param transport what it is to speak
+   */
+  static ServerProcess start(LoadPlan.Transport transport) throws IOException {
     Path java = Path.of(System.getProperty("java.home"), "bin", "java");
     List<String> words =
         new ArrayList<>(
@@ -49,6 +56,8 @@ final class ServerProcess implements AutoCloseable {
             System.getProperty("java.class.path"),
             "io.pqcbench.loadgen.Main",
             "serve",
+            "--transport",
+            transport.name().toLowerCase(Locale.ROOT),
             "--until-stdin-closes"));
     Process process =
         new ProcessBuilder(words).redirectError(ProcessBuilder.Redirect.INHERIT).start();

@@ -82,11 +82,13 @@ final class Session implements AutoCloseable {
 
   /** Versions of this program and its libraries. */
   record Versions(String loadgen, String netty, String tlsStack, String jdk) {
-    static Versions read() {
+    static Versions read(LoadPlan.Transport transport) {
       return new Versions(
           Loadgen.Versions.own(),
           Loadgen.Versions.netty(),
-          Loadgen.Versions.tlsStack(),
+          transport == LoadPlan.Transport.QUIC
+              ? Loadgen.Versions.quicStack()
+              : Loadgen.Versions.tlsStack(),
           Loadgen.Versions.jdk());
     }
   }
@@ -204,7 +206,7 @@ final class Session implements AutoCloseable {
         monitor.platform(),
         monitor.calibration(),
         codeWarmup,
-        Versions.read(),
+        Versions.read(plan.transport()),
         warnings);
   }
 

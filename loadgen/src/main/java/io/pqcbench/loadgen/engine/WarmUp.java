@@ -12,6 +12,8 @@ import io.pqcbench.loadgen.plan.Target;
 import io.pqcbench.loadgen.record.LaneRecorder;
 import io.pqcbench.loadgen.schedule.NanoClock;
 import io.pqcbench.loadgen.target.EmbeddedServer;
+import io.pqcbench.loadgen.target.QuicServer;
+import io.pqcbench.loadgen.target.Server;
 import io.pqcbench.loadgen.target.ServerOptions;
 import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
@@ -78,7 +80,7 @@ public final class WarmUp {
     WarmUp warmUp = new WarmUp(clock);
     long begin = clock.nanos();
     boolean settled = false;
-    try (EmbeddedServer server = EmbeddedServer.start(options)) {
+    try (Server server = serve(plan.transport(), options)) {
       LoadPlan own = against(server, plan);
       ServerFacts facts = new Preflight(own, clock).run();
       do {
@@ -94,7 +96,13 @@ public final class WarmUp {
     return new Result((clock.nanos() - begin) / 1e9, warmUp.handshakes, settled);
   }
 
-  private static LoadPlan against(EmbeddedServer server, LoadPlan plan) {
+  private static Server serve(LoadPlan.Transport transport, ServerOptions options) {
+    return transport == LoadPlan.Transport.QUIC
+        ? QuicServer.start(options, /* retry= */ false)
+        : EmbeddedServer.start(options);
+  }
+
+  private static LoadPlan against(Server server, LoadPlan plan) {
     LoadPlan.TlsOffer tls = plan.tls();
     LoadPlan.Limits limits = plan.limits();
     return new LoadPlan(
@@ -129,7 +137,8 @@ public final class WarmUp {
             TIMEOUT_NANOS,
             limits.close(),
             List.of(),
-            limits.slowThresholdNanos()));
+            limits.slowThresholdNanos()),
+        plan.transport());
   }
 
   private void round(LoadPlan plan, ServerFacts facts) throws SSLException {

@@ -183,6 +183,7 @@ record BundleDigest(JsonNode run, JsonNode summary) {
             + ", "
             + limits.path("waiting").asText().toLowerCase(Locale.ROOT)
             + (limits.path("pinned").asBoolean() ? ", pinned" : ""));
+    conditions.put("transport", plan.path("transport").asText("TCP"));
     conditions.put("client's TLS", run.path("versions").path("tlsStack").asText());
     conditions.put("protocol", server.path("protocol").asText());
     conditions.put("key shares sent", text(server.path("keyShares")));

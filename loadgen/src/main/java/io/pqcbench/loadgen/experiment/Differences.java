@@ -40,6 +40,17 @@ final class Differences {
           Map.entry("sni", Set.of("ClientHello", "certificate", "chain")),
           Map.entry("alpn", Set.of("ClientHello")),
           Map.entry("tls", Set.of("protocol", "cipher suite", "key shares sent", "ClientHello")),
+          Map.entry(
+              "transport",
+              Set.of(
+                  "transport",
+                  "client's TLS",
+                  "ClientHello",
+                  "payload",
+                  "server",
+                  "target",
+                  "certificate",
+                  "cipher suite")),
           Map.entry("target", SERVER),
           Map.entry("targets", SERVER),
           Map.entry("connect-to", SERVER));

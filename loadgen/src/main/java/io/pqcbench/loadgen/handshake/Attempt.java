@@ -27,6 +27,10 @@ public final class Attempt {
   boolean resumes;
   boolean setUp;
   boolean repeated;
+
+  /** Whether it goes over UDP, where nothing is connected. */
+  boolean datagrams;
+
   Throwable failure;
   int group;
   int cipherSuite;
@@ -62,6 +66,7 @@ public final class Attempt {
     resumes = false;
     setUp = false;
     repeated = false;
+    datagrams = false;
     failure = null;
     group = NONE;
     cipherSuite = NONE;
@@ -138,6 +143,9 @@ public final class Attempt {
    * reached.
    */
   public long nanos(Phase phase) {
+    if (datagrams && phase == Phase.CONNECT) {
+      return UNSET;
+    }
     long from = at[phase.from().ordinal()];
     long to = at[phase.to().ordinal()];
     return from == UNSET || to == UNSET ? UNSET : to - from;

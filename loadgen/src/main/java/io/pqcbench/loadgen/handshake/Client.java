@@ -20,7 +20,9 @@ public interface Client extends AutoCloseable {
    * @throws SSLException when the TLS stack refuses the offer, or a certificate file cannot be read
    */
   static Client of(LoadPlan plan, ServerFacts facts, NanoClock clock) throws SSLException {
-    return new TlsClient(plan, facts, clock);
+    return plan.transport() == LoadPlan.Transport.QUIC
+        ? new QuicClient(plan, facts, clock)
+        : new TlsClient(plan, facts, clock);
   }
 
   /**

@@ -8,7 +8,7 @@ import java.net.InetSocketAddress;
  *
  * <p>Everything happens on its event loop's thread.
  */
-public abstract sealed class Connection permits Exchange {
+public abstract sealed class Connection permits Exchange, QuicExchange {
 
   /** Who is told how it went; called on the event loop. */
   public interface Owner {

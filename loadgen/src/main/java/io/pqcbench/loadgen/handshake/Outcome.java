@@ -57,6 +57,13 @@ public enum Outcome {
   HTTP_TIMEOUT("response timeout"),
   /** No connection of the pool was free within the timeout. */
   POOL_TIMEOUT("no free connection in time"),
+  /** The server speaks no version of QUIC that the client does (RFC 9000, section 6). */
+  QUIC_VERSION("no common version of QUIC"),
+  /**
+   * The server asked for proof of the client's address (RFC 9000, section 8.1.2), one more round
+   * trip, and did not in the preflight; or the other way round.
+   */
+  QUIC_RETRY("Retry unlike the preflight"),
   /** In flight when the run was over and the drain had waited long enough. */
   ABANDONED("abandoned at the end of the run");
 

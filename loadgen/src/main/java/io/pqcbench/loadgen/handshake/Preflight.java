@@ -53,6 +53,9 @@ public final class Preflight {
    * @throws PreflightException when there is no such exchange to be had
    */
   public ServerFacts run() throws PreflightException {
+    if (quic()) {
+      QuicClient.requireNative();
+    }
     TlsClient.requireNative();
     InetAddress[] addresses = resolve(plan.target().connectHost());
     InetSocketAddress address = new InetSocketAddress(addresses[0], plan.target().connectPort());
@@ -63,6 +66,10 @@ public final class Preflight {
       throw new PreflightException(explain(address, probe), attempt.failure());
     }
     return describe(addresses, address, probe, trust);
+  }
+
+  private boolean quic() {
+    return plan.transport() == LoadPlan.Transport.QUIC;
   }
 
   private ServerTrust.ChainVerifier verifier() throws PreflightException {
@@ -106,11 +113,14 @@ public final class Preflight {
     ManualIoEventLoop loop =
         new ManualIoEventLoop(Thread.currentThread(), EpollIoHandler.newFactory());
     Watcher watcher = new Watcher();
-    try (TlsClient client = new TlsClient(plan, groups, trust, Expectation.ANYTHING, true, clock);
+    try (Client client = client(groups, trust);
         Tickets tickets = new Tickets(MAX_TICKETS);
-        Connector connector = client.connector(loop, watcher, tickets, false)) {
+        Connections connector =
+            client instanceof TlsClient tls
+                ? tls.connector(loop, watcher, tickets, /* offers= */ false)
+                : client.connections(loop, watcher, null)) {
       List<InetAddress> sources = plan.limits().sources();
-      Exchange exchange =
+      Connection exchange =
           connector.prepare(
               sources.isEmpty() ? null : sources.get(0),
               address.getAddress() instanceof Inet6Address);
@@ -141,13 +151,19 @@ public final class Preflight {
     }
   }
 
+  private Client client(List<NamedGroup> groups, ServerTrust.Probe trust) throws SSLException {
+    return quic()
+        ? new QuicClient(plan, groups, trust, Expectation.ANYTHING, /* expectRetry= */ null, clock)
+        : new TlsClient(plan, groups, trust, Expectation.ANYTHING, /* describes= */ true, clock);
+  }
+
   private String explain(InetSocketAddress address, Probe probe) throws PreflightException {
     Attempt attempt = probe.exchange.attempt();
     String where = plan.target().authority() + " (" + address.getAddress().getHostAddress() + ")";
     String version = "TLS " + plan.tls().version();
     return switch (attempt.outcome()) {
       case TCP_REFUSED ->
-          "nothing accepts connections at "
+          (quic() ? "nothing listens on UDP at " : "nothing accepts connections at ")
               + where
               + ": "
               + attempt.failure().getMessage()
@@ -160,7 +176,11 @@ public final class Preflight {
               + ": a firewall may drop the packets";
       case TLS_TIMEOUT ->
           where
-              + " accepts connections but did not finish a "
+              + (quic() && attempt.bytesIn() == 0
+                  ? " answers no packet of QUIC, a firewall may drop UDP, or nothing listens; no "
+                  : quic()
+                      ? " answers over QUIC but did not finish a "
+                      : " accepts connections but did not finish a ")
               + version
               + " handshake within --timeout="
               + Quantity.format(plan.limits().timeoutNanos());
@@ -177,7 +197,10 @@ public final class Preflight {
                   + " with HTTP status "
                   + attempt.detail()
                   + "; try --path"
-              : where + " did not answer with HTTP/1.1: " + attempt.failure().getMessage();
+              : where
+                  + " did not answer with HTTP/"
+                  + (quic() ? "0.9: " : "1.1: ")
+                  + attempt.failure().getMessage();
       case WRONG_LENGTH ->
           where
               + " answers "
@@ -190,7 +213,8 @@ public final class Preflight {
               + (attempt.outcome() == Outcome.TCP_RESET ? "reset" : "closed")
               + " the connection after "
               + stage(attempt.lastReached())
-              + ", before the exchange was over; is it a TLS server?";
+              + ", before the exchange was over"
+              + (quic() ? ": " + attempt.failure().getMessage() : "; is it a TLS server?");
       case TLS_ALERT -> explainAlert(address, where, attempt);
       case NO_PORT -> "this machine has no ephemeral port left for " + where;
       default ->
@@ -206,6 +230,14 @@ public final class Preflight {
           + " ended the connection after the handshake with the alert "
           + alert
           + clientCertificateHint();
+    }
+    if (quic() && attempt.detail() == TlsAlert.NO_APPLICATION_PROTOCOL) {
+      return where
+          + " speaks none of the offered protocols over QUIC (alert "
+          + alert
+          + "); this client can ask by "
+          + QuicClient.HQ
+          + " only, without a request any will do: --handshake-only, and --alpn to name one";
     }
     if (attempt.detail() == TlsAlert.PROTOCOL_VERSION) {
       return where
@@ -285,7 +317,7 @@ public final class Preflight {
         server.keyShareBytes(),
         server.helloRetryRequests() > 0,
         certificate(trust),
-        plan.request().handshakeOnly() ? null : probe.sessionKept,
+        (plan.request().handshakeOnly() || quic()) ? null : probe.sessionKept,
         attempt.detail(),
         attempt.bodyBytes(),
         probe.exchange.software(),
@@ -295,6 +327,9 @@ public final class Preflight {
         attempt.bytesIn(),
         attempt.rttMicros(),
         attempt.nanos(Phase.HANDSHAKE) / 1e3,
+        probe.exchange instanceof QuicExchange quic
+            ? new ServerFacts.QuicFacts(quic.retried(), quic.protocol())
+            : null,
         trust.chain[0]);
   }
 

@@ -36,6 +36,7 @@ import javax.net.ssl.SSLException;
  * @param bytesIn the whole connection
  * @param rttMicros the kernel's smoothed round-trip time (TCP_INFO), microseconds
  * @param handshakeMicros this one handshake, cold: no measurement
+ * @param quic what only a server of QUIC has; null over TCP
  * @param leaf the server's certificate
  */
 public record ServerFacts(
@@ -59,6 +60,7 @@ public record ServerFacts(
     long bytesIn,
     long rttMicros,
     double handshakeMicros,
+    QuicFacts quic,
     @JsonIgnore X509Certificate leaf) {
 
   /**
@@ -84,6 +86,14 @@ public record ServerFacts(
       String sha256,
       String trust,
       String complaint) {}
+
+  /**
+   * What only a server of QUIC has.
+   *
+   * @param retry whether it asked for proof of the client's address first, one more round trip
+   * @param alpn the negotiated protocol
+   */
+  public record QuicFacts(boolean retry, String alpn) {}
 
   /** Returns the address in use, as {@code address:port}. */
   @JsonProperty

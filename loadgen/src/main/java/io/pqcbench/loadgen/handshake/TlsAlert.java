@@ -11,6 +11,9 @@ public final class TlsAlert {
   /** The alert of a server that accepts none of the offered groups or suites. */
   public static final int HANDSHAKE_FAILURE = 40;
 
+  /** The alert of a server that speaks none of the offered application protocols. */
+  public static final int NO_APPLICATION_PROTOCOL = 120;
+
   private static final Map<Integer, String> NAMES =
       Map.ofEntries(
           Map.entry(0, "close_notify"),
@@ -39,7 +42,7 @@ public final class TlsAlert {
           Map.entry(113, "bad_certificate_status_response"),
           Map.entry(115, "unknown_psk_identity"),
           Map.entry(116, "certificate_required"),
-          Map.entry(120, "no_application_protocol"));
+          Map.entry(NO_APPLICATION_PROTOCOL, "no_application_protocol"));
 
   private TlsAlert() {}
 

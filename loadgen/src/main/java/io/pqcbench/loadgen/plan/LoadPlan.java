@@ -17,6 +17,7 @@ import java.util.List;
  * @param sessions whether connections resume sessions
  * @param request what is sent over the secured connection
  * @param limits how the client spends its machine
+ * @param transport what carries the connections
  */
 public record LoadPlan(
     Target target,
@@ -25,7 +26,26 @@ public record LoadPlan(
     TlsOffer tls,
     Sessions sessions,
     Request request,
-    Limits limits) {
+    Limits limits,
+    Transport transport) {
+
+  /** What carries a connection. */
+  public enum Transport {
+    TCP,
+    QUIC
+  }
+
+  /** A plan over TCP. */
+  public LoadPlan(
+      Target target,
+      List<Target> others,
+      Pace pace,
+      TlsOffer tls,
+      Sessions sessions,
+      Request request,
+      Limits limits) {
+    this(target, others, pace, tls, sessions, request, limits, Transport.TCP);
+  }
 
   /**
    * What an arrival does: opens a connection with a full handshake, or by resuming a session, or
@@ -101,6 +121,41 @@ public record LoadPlan(
               + " lanes="
               + limits.lanes());
     }
+    if (transport == Transport.QUIC) {
+      requireQuic(sessions, tls, request, limits);
+    }
+  }
+
+  private static void requireQuic(Sessions sessions, TlsOffer tls, Request request, Limits limits) {
+    if (sessions.pooled() || sessions.resume()) {
+      throw new IllegalArgumentException(
+          "--transport quic makes full handshakes only, leave out --session: sessions=" + sessions);
+    }
+    if (tls.tls12()) {
+      throw new IllegalArgumentException(
+          "QUIC is defined for TLS 1.3 only, leave out --tls or --transport quic: tls="
+              + tls.version());
+    }
+    if (tls.cert() != null) {
+      throw new IllegalArgumentException(
+          "this client shows no certificate over QUIC, leave out --cert and --key or --transport"
+              + " quic: cert="
+              + tls.cert());
+    }
+    if (!request.headers().isEmpty()) {
+      throw new IllegalArgumentException(
+          "a request over QUIC is one of HTTP/0.9, which has no headers: headers="
+              + request.headers());
+    }
+    if (limits.close() == Close.RST) {
+      throw new IllegalArgumentException(
+          "--close rst resets a TCP connection, QUIC has none and leaves no TIME_WAIT: close=rst");
+    }
+  }
+
+  /** Returns this plan over another transport. */
+  public LoadPlan over(Transport other) {
+    return new LoadPlan(target, others, pace, tls, sessions, request, limits, other);
   }
 
   /** Returns all targets, in the order in which arrivals take them in turn. */
@@ -122,7 +177,8 @@ public record LoadPlan(
         target.host().equals(tls.sni()) ? tls.withSni(one.host()) : tls,
         sessions,
         request.path().equals(target.path()) ? request.withPath(one.path()) : request,
-        limits);
+        limits,
+        transport);
   }
 
   /** How arrivals are spaced. */

@@ -33,7 +33,7 @@ import java.util.concurrent.atomic.LongAdder;
  * thread may read. Its threads are daemons, so whoever serves in the foreground has to wait by
  * itself.
  */
-public final class EmbeddedServer implements AutoCloseable {
+public final class EmbeddedServer implements Server {
 
   /** The kernel cuts it down to net.core.somaxconn, so that the machine's setting is the limit. */
   private static final int BACKLOG = 16_384;
@@ -106,6 +106,7 @@ public final class EmbeddedServer implements AutoCloseable {
   }
 
   /** Where it listens, with the port that was really bound. Still known after {@link #close}. */
+  @Override
   public InetSocketAddress address() {
     return address;
   }

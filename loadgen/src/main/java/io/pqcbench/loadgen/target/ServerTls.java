@@ -88,7 +88,8 @@ final class ServerTls {
     context.release();
   }
 
-  private static X509Bundle selfSigned() {
+  /** A key and a certificate as every server here has them. */
+  static X509Bundle selfSigned() {
     Instant now = Instant.now();
     try {
       return new CertificateBuilder()

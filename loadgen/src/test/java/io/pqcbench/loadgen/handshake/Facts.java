@@ -30,6 +30,7 @@ public final class Facts {
         facts.bytesIn(),
         facts.rttMicros(),
         facts.handshakeMicros(),
+        facts.quic(),
         facts.leaf());
   }
 }
