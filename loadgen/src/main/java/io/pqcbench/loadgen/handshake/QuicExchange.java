@@ -2,13 +2,10 @@ package io.pqcbench.loadgen.handshake;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.ChannelOption;
-import io.netty.channel.ChannelPromise;
 import io.netty.channel.epoll.EpollDatagramChannel;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.DatagramPacket;
@@ -37,8 +34,8 @@ import javax.net.ssl.SSLException;
 
 /**
  * One QUIC connection from its preparation to its close: one UDP socket, one handshake, one request
- * over one stream. A handler between socket and codec takes the timestamps, counts the bytes and
- * keeps the datagrams in which the hellos are; see {@link InitialPackets}.
+ * over one stream. It stands between socket and codec, where it takes the timestamps, counts the
+ * bytes and keeps the datagrams in which the hellos are; see {@link InitialPackets}.
  *
  * <p>Every attempt has a socket of its own, as every client of a server has, so that it is a new
  * flow for everything on the way: receive-side scaling, load balancers, the server's socket lookup.
@@ -59,6 +56,10 @@ final class QuicExchange extends Connection {
   private final QuicClient common;
   private final NanoClock clock;
   private final InitialPackets packets;
+
+  /** By which the codec knows this connection. */
+  private final InetSocketAddress peer;
+
   private final ServerHello server = new ServerHello();
   private final ClientHello client = new ClientHello();
 
@@ -78,8 +79,9 @@ final class QuicExchange extends Connection {
   private int clientHelloBytes = Hello.UNKNOWN;
   private boolean retry;
 
-  QuicExchange(QuicConnections shared, InitialPackets packets) {
+  QuicExchange(QuicConnections shared, InitialPackets packets, InetSocketAddress peer) {
     this.shared = shared;
+    this.peer = peer;
     this.common = shared.client;
     this.clock = common.clock;
     this.packets = packets;
@@ -93,7 +95,7 @@ final class QuicExchange extends Connection {
   void open(InetAddress source, boolean ipv6) {
     socket =
         new EpollDatagramChannel(ipv6 ? SocketProtocolFamily.INET6 : SocketProtocolFamily.INET);
-    socket.pipeline().addLast(new Wire(), shared.codec(this::newEngine).build());
+    socket.pipeline().addLast(new Wire());
     ChannelFuture opened = shared.loop.register(socket);
     if (opened.isSuccess() && source != null) {
       opened = socket.bind(new InetSocketAddress(source, 0));
@@ -107,7 +109,12 @@ final class QuicExchange extends Connection {
     }
   }
 
-  private QuicSslEngine newEngine(QuicChannel channel) {
+  InetSocketAddress peer() {
+    return peer;
+  }
+
+  /** Makes the TLS state. */
+  QuicSslEngine newEngine(QuicChannel channel) {
     engine =
         common.serverName == null
             ? common.context.newEngine(channel.alloc())
@@ -131,13 +138,7 @@ final class QuicExchange extends Connection {
       return;
     }
     attempt.localPort = socket.localAddress().getPort();
-    QuicChannel.newBootstrap(socket)
-        // The lane looks after the time.
-        .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 0)
-        .remoteAddress(remote)
-        .handler(new Events())
-        .connect()
-        .addListener(this::handshakeEnded);
+    shared.connecting(this).handler(new Events()).connect().addListener(this::handshakeEnded);
   }
 
   private void connectFailed(Throwable cause) {
@@ -186,8 +187,39 @@ final class QuicExchange extends Connection {
     }
   }
 
-  /** Between socket and codec. */
-  private final class Wire extends ChannelDuplexHandler {
+  /** Takes a datagram of the codec's. */
+  void write(ByteBuf datagram) {
+    if (attempt.outcome == null) {
+      wrote = true;
+      attempt.bytesOut += datagram.readableBytes();
+      attempt.recordsOut++;
+      if (state == State.HANDSHAKING) {
+        long now = clock.nanos();
+        packets.keep(datagram, /* ours= */ true, now);
+        if (engine.getHandshakeStatus() == HandshakeStatus.NOT_HANDSHAKING) {
+          secured(now);
+        }
+      }
+    }
+    socket.write(datagram);
+  }
+
+  /** Sends what was written. */
+  void flush() {
+    if (wrote) {
+      wrote = false;
+      // Before the system call: see ARCHITECTURE.md.
+      if (!attempt.reached(Milestone.HELLO_SENT)) {
+        attempt.mark(Milestone.HELLO_SENT, clock.nanos());
+      } else if (requested && !attempt.reached(Milestone.REQUEST_SENT)) {
+        attempt.mark(Milestone.REQUEST_SENT, clock.nanos());
+      }
+    }
+    socket.flush();
+  }
+
+  /** What comes from the socket. */
+  private final class Wire extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
@@ -201,39 +233,12 @@ final class QuicExchange extends Connection {
           packets.keep(datagram, /* ours= */ false, now);
         }
       }
-      ctx.fireChannelRead(message);
+      shared.received(QuicExchange.this, datagram);
     }
 
     @Override
-    public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
-      ByteBuf datagram = ((DatagramPacket) message).content();
-      if (attempt.outcome == null && datagram.isReadable()) {
-        wrote = true;
-        attempt.bytesOut += datagram.readableBytes();
-        attempt.recordsOut++;
-        if (state == State.HANDSHAKING) {
-          long now = clock.nanos();
-          packets.keep(datagram, /* ours= */ true, now);
-          if (engine.getHandshakeStatus() == HandshakeStatus.NOT_HANDSHAKING) {
-            secured(now);
-          }
-        }
-      }
-      ctx.write(message, promise);
-    }
-
-    @Override
-    public void flush(ChannelHandlerContext ctx) {
-      if (wrote) {
-        wrote = false;
-        // Before the system call: see ARCHITECTURE.md.
-        if (!attempt.reached(Milestone.HELLO_SENT)) {
-          attempt.mark(Milestone.HELLO_SENT, clock.nanos());
-        } else if (requested && !attempt.reached(Milestone.REQUEST_SENT)) {
-          attempt.mark(Milestone.REQUEST_SENT, clock.nanos());
-        }
-      }
-      ctx.flush();
+    public void channelReadComplete(ChannelHandlerContext ctx) {
+      shared.receivedAll();
     }
 
     /** The kernel tells so of an ICMP message: port or host unreachable. */
@@ -497,7 +502,7 @@ final class QuicExchange extends Connection {
       quic.close();
     }
     socket.close();
-    shared.recycle(packets);
+    shared.recycle(this, packets);
   }
 
   @Override
