@@ -282,7 +282,12 @@ public final class Attribution {
     // The second of two small writes waits for the acknowledgement of the first, so some bytes of
     // what the server has to say are here already. A server that is slow sends none.
     long held = Math.max(finish, body);
-    if (held >= DELAYED_ACK_FROM_NANOS && held <= DELAYED_ACK_TO_NANOS && held > ENOUGH * excess) {
+    // Over QUIC, where connecting takes no time at all, nothing is held back for that.
+    boolean tcp = block.nanos(row, Phase.CONNECT) != 0;
+    if (tcp
+        && held >= DELAYED_ACK_FROM_NANOS
+        && held <= DELAYED_ACK_TO_NANOS
+        && held > ENOUGH * excess) {
       return new Cause(
           Cause.DELAYED_ACK,
           "plateau of the delayed acknowledgement (40 ms): "

@@ -348,6 +348,7 @@ public final class Rules {
             Outcome.RESUMED,
             Outcome.NOT_RESUMED,
             Outcome.HELLO_RETRY,
+            Outcome.QUIC_RETRY,
             Outcome.CERTIFICATE_CHANGED)) {
       long count = record.measured(wrong) + record.failedSetUps(wrong);
       if (count > 0) {
@@ -360,6 +361,9 @@ public final class Rules {
             switch (wrong) {
               case HELLO_RETRY ->
                   "offer a group that the server prefers, so that no extra round trip is measured";
+              case QUIC_RETRY ->
+                  "the server must ask every client for proof of its address, or none: one that"
+                      + " asks under load measures two things at once";
               case NOT_RESUMED ->
                   "the server must accept every ticket that it issues, for as long as the run goes:"
                       + " one ticket key on all its machines, no rotation meanwhile";
@@ -385,6 +389,7 @@ public final class Rules {
             RESUMED,
             NOT_RESUMED,
             HELLO_RETRY,
+            QUIC_RETRY,
             CERTIFICATE_CHANGED -> {
           // Judged by other rules.
         }
@@ -852,7 +857,8 @@ public final class Rules {
           Fault.NETWORK,
           percent(record.retransmitting(), successes) + " of connections sent a segment again",
           percent(RETRANSMIT_LIMIT),
-          "packets are lost between here and the target");
+          "packets are lost between here and the target, or, over QUIC, acknowledgements come later"
+              + " than the stack waits for them");
     }
     for (Map.Entry<String, Long> allowance : evidence.conditions().allowances().entrySet()) {
       if (allowance.getValue() > 0) {

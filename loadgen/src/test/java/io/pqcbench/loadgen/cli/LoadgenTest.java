@@ -8,6 +8,7 @@ import com.networknt.schema.ValidationMessage;
 import io.pqcbench.loadgen.handshake.RudeServer;
 import io.pqcbench.loadgen.it.BundleFiles;
 import io.pqcbench.loadgen.target.EmbeddedServer;
+import io.pqcbench.loadgen.target.QuicServer;
 import io.pqcbench.loadgen.target.ServerOptions;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -87,6 +88,11 @@ class LoadgenTest {
         "--ciphers TLS_AES_128_GCM_SHA256 | cannot restrict the cipher suites of TLS 1.3",
         "--expect-cipher nosuch | unknown cipher suite",
         "--transport nio | rounds timers to a millisecond",
+        "--transport sctp | --transport must be tcp or quic",
+        "--transport quic --session pooled | full handshakes only",
+        "--transport quic --tls 1.2 --groups X25519 | TLS 1.3 only",
+        "--transport quic -H a:b | HTTP/0.9, which has no headers",
+        "--transport quic --close rst | --close rst resets a TCP connection",
         "--tls 1.1 | --tls must be 1.3, 1.2 or 1.2,1.3",
         "--tls 1.2 --groups X25519MLKEM768 | TLS 1.3 only",
         "--insecure --verify | contradict",
@@ -132,7 +138,8 @@ class LoadgenTest {
       value = {
         "--target 127.0.0.1:1 | nothing accepts connections",
         "--target nosuch.invalid:443 | cannot be resolved: host=nosuch.invalid",
-        "probe 127.0.0.1:1 | nothing accepts connections"
+        "probe 127.0.0.1:1 | nothing accepts connections",
+        "probe --transport quic 127.0.0.1:1 | nothing listens on UDP"
       })
   void aTargetThatCannotBeReachedIsExplainedAndEndsWithFour(String arguments, String message) {
     Result result = loadgen(arguments.split(" ", -1));
@@ -191,6 +198,38 @@ class LoadgenTest {
               "--json");
       assertThat(result.err()).containsPattern("metrics at http://\\[[0-9a-f:]+]:\\d+/metrics");
       assertThat(JSON.readTree(result.out())).isEqualTo(json("summary.json"));
+    }
+  }
+
+  @Test
+  void aRunOverQuicLeavesACompleteBundleThatSaysSo() throws Exception {
+    try (QuicServer server = QuicServer.start(ServerOptions.defaults(), /* retry= */ false)) {
+      Result result =
+          run(
+              server.address().getPort(),
+              "--transport",
+              "quic",
+              "--rate",
+              "50",
+              "--duration",
+              "2s",
+              "--warmup",
+              "500ms",
+              "--code-warmup",
+              "1s");
+
+      assertThat(result.exitCode()).as(result.err()).isIn(0, 1, 3);
+      assertThat(result.out())
+          .contains("QUIC, a new UDP socket each", "quic       version 1, hq-interop, no Retry")
+          .containsPattern("handshake +75 ")
+          .containsPattern("connect +0 ");
+      assertThat(json("run.json").at("/plan/transport").asText()).isEqualTo("QUIC");
+      assertThat(json("run.json").at("/server/quic/retry").asBoolean()).isFalse();
+      assertThat(json("run.json").at("/versions/tlsStack").asText()).contains("quiche");
+      assertThat(json("summary.json").at("/outcomes/SUCCESS").asInt()).isEqualTo(75);
+      assertThat(json("summary.json").get("errors")).isEmpty();
+      // All of the run, the preflight, and what the warm-up made elsewhere is none of it.
+      assertThat(server.requests()).isEqualTo(101);
     }
   }
 
