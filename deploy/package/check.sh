@@ -60,7 +60,7 @@ content() {
   [[ -s $scratch/deb/usr/share/doc/pqcbench/copyright ]] || die "missing: copyright"
   # The native code of both processors, and of no other system.
   file=$(unzip -Z1 "$scratch/tar/lib/loadgen.jar" 'META-INF/native/*' | grep -v '/$' | sort | tr '\n' ' ')
-  for name in netty_tcnative netty_transport_native_epoll; do
+  for name in netty_tcnative netty_transport_native_epoll netty_quiche42; do
     for page in x86_64 aarch_64; do
       [[ $file == *"lib${name}"*"_$page.so"* ]] || die "loadgen.jar has no $name for $page: $file"
     done
@@ -68,7 +68,7 @@ content() {
   [[ ! $file =~ (jnilib|dll|osx|windows) ]] || die "loadgen.jar has native code of other systems: $file"
   ! grep -qE 'osx|windows' "$scratch/tar/sbom.cdx.json" || die "the SBOM names what is not in the package"
   # Every library of the SBOM has a licence and stands in the list.
-  for name in netty-handler picocli HdrHistogram jackson-databind bcprov-jdk18on uplot slf4j-simple; do
+  for name in netty-handler netty-codec-native-quic picocli HdrHistogram jackson-databind bcprov-jdk18on uplot slf4j-simple; do
     grep -q "\"$name\"" "$scratch/tar/sbom.cdx.json" || die "not in the SBOM: $name"
     grep -q ":$name:" "$scratch/tar/THIRD-PARTY.txt" || die "not in THIRD-PARTY.txt: $name"
   done
