@@ -1,6 +1,7 @@
 package io.pqcbench.loadgen;
 
 import io.pqcbench.loadgen.cli.Loadgen;
+import io.pqcbench.loadgen.handshake.NativeTls;
 
 /** The entry point of the jar. */
 public final class Main {
@@ -10,6 +11,8 @@ public final class Main {
   /** Runs a command and ends the JVM with its exit code. */
   public static void main(String[] arguments) {
     int exitCode = 4;
+    // Before any class of Netty is loaded, so that Fedora's users get what all others get.
+    NativeTls.preferBoringSsl();
     try {
       exitCode = Loadgen.execute(arguments);
     } finally {

@@ -33,7 +33,7 @@ public class ConnectorBenchmark extends MicroBenchmark {
 
   @Setup
   public void open() throws Exception {
-    TlsClient.requireNative();
+    NativeTls.require(LoadPlan.Stack.DEFAULT);
     LoadPlan plan = Plans.to(1).groups(NamedGroup.find(group).orElseThrow()).plan();
     client =
         new TlsClient(

@@ -13,6 +13,8 @@ import io.pqcbench.loadgen.handshake.Phase;
 import io.pqcbench.loadgen.monitor.Disturbance;
 import io.pqcbench.loadgen.monitor.Interval;
 import io.pqcbench.loadgen.plan.NamedGroup;
+import io.pqcbench.loadgen.plan.SignatureScheme;
+import io.pqcbench.loadgen.plan.TlsStack;
 import io.pqcbench.loadgen.record.RunRecord;
 import io.pqcbench.loadgen.record.SampleBlock;
 import io.pqcbench.loadgen.verdict.Attribution;
@@ -57,6 +59,8 @@ public final class Bundle implements AutoCloseable {
               new SimpleModule()
                   .addSerializer(InetAddress.class, text(InetAddress::getHostAddress))
                   .addSerializer(NamedGroup.class, text(NamedGroup::label))
+                  .addSerializer(TlsStack.class, text(TlsStack::option))
+                  .addSerializer(SignatureScheme.class, text(SignatureScheme::label))
                   .addSerializer(Instant.class, text(Instant::toString))
                   .addSerializer(Path.class, text(Path::toString))
                   .addSerializer(Double.class, new FiniteOrNull())

@@ -4,7 +4,9 @@ import io.pqcbench.loadgen.handshake.CipherSuites;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.plan.Quantity;
+import io.pqcbench.loadgen.plan.SignatureScheme;
 import io.pqcbench.loadgen.plan.Target;
+import io.pqcbench.loadgen.plan.TlsStack;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -55,11 +57,40 @@ final class ConnectionOptions {
   private String expectCipher;
 
   @Option(
-      names = {"--ciphers", "--tls13-ciphers"},
-      paramLabel = "SUITES",
-      hidden = true,
-      description = "Not possible with BoringSSL; see --expect-cipher")
-  private String ciphers;
+      names = {"--ciphersuites", "--tls13-ciphers", "--ciphers"},
+      paramLabel = "SUITE[,SUITE]",
+      split = "[,:]",
+      converter = Cipher.class,
+      description =
+          "Cipher suites of TLS 1.3 to offer, in order; not with boringssl. Default: the TLS"
+              + " stack's own")
+  private List<String> cipherSuites = List.of();
+
+  @Option(
+      names = "--sigalgs",
+      paramLabel = "SCHEME[,SCHEME]",
+      converter = SignatureSchemes.class,
+      description =
+          "Signature schemes to offer, in order, e.g. mldsa65,ecdsa_secp256r1_sha256; not with"
+              + " boringssl. Default: the TLS stack's own")
+  private List<SignatureScheme> sigalgs = List.of();
+
+  @Option(
+      names = "--tls-stack",
+      paramLabel = "boringssl|openssl|jdk|bc",
+      description =
+          "TLS stack: boringssl is in the jar, openssl the machine's 3.5 or newer, jdk the JDK's,"
+              + " bc Bouncy Castle. The last two are pure Java: for what they can do, not for"
+              + " microseconds. See loadgen stacks. Default: boringssl")
+  private TlsStack tlsStack = TlsStack.BORINGSSL;
+
+  @Option(
+      names = "--openssl-lib",
+      paramLabel = "DIR",
+      description =
+          "Folder of libssl.so.3 and libcrypto.so.3 for --tls-stack openssl. Default: the"
+              + " machine's")
+  private Path opensslLib;
 
   @Option(
       names = "--tls",
@@ -186,13 +217,6 @@ final class ConnectionOptions {
 
   /** Checks what needs no network. */
   void validate() {
-    if (ciphers != null) {
-      throw new IllegalArgumentException(
-          "the TLS stack of this client (BoringSSL) cannot restrict the cipher suites of TLS 1.3:"
-              + " ciphers="
-              + ciphers
-              + "; restrict them at the server, and check every handshake with --expect-cipher");
-    }
     if (transport.equalsIgnoreCase("nio")) {
       throw new IllegalArgumentException(
           "only the epoll transport is precise enough to measure with, Netty's NIO rounds timers to"
@@ -246,7 +270,17 @@ final class ConnectionOptions {
             : verify ? LoadPlan.Trust.VERIFY : LoadPlan.Trust.VERIFY_OR_PIN;
     String name = sni == null ? target.host() : sni.isEmpty() ? null : sni;
     return new LoadPlan.TlsOffer(
-        groups, tls, expectGroup, expectCipher, name, alpn, trust, cacert, cert, key);
+        groups,
+        tls,
+        expectGroup,
+        expectCipher,
+        name,
+        alpn,
+        trust,
+        cacert,
+        cert,
+        key,
+        new LoadPlan.Stack(tlsStack, opensslLib, sigalgs, cipherSuites));
   }
 
   LoadPlan.Request request(Target target) {
@@ -320,6 +354,13 @@ final class ConnectionOptions {
     @Override
     NamedGroup parse(String text) {
       return NamedGroup.parseList(text).get(0);
+    }
+  }
+
+  static final class SignatureSchemes extends Converter<List<SignatureScheme>> {
+    @Override
+    List<SignatureScheme> parse(String text) {
+      return SignatureScheme.parseList(text);
     }
   }
 

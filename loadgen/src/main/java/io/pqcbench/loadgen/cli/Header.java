@@ -18,7 +18,7 @@ final class Header {
 
   static String render(LoadPlan plan, Session session, Path directory) {
     HostFacts host = session.host();
-    Session.Versions versions = Session.Versions.read(plan.transport());
+    Session.Versions versions = Session.Versions.read(plan);
     StringBuilder text = new StringBuilder();
     line(
         text,

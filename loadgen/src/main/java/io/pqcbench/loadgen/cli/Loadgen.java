@@ -1,8 +1,9 @@
 package io.pqcbench.loadgen.cli;
 
-import io.netty.handler.ssl.OpenSsl;
 import io.netty.util.Version;
+import io.pqcbench.loadgen.handshake.NativeTls;
 import io.pqcbench.loadgen.handshake.PreflightException;
+import io.pqcbench.loadgen.plan.TlsStack;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.concurrent.Callable;
@@ -135,12 +136,20 @@ public final class Loadgen implements Callable<Integer> {
       return handler == null ? "unknown" : handler.artifactVersion();
     }
 
-    static String tlsStack() {
-      io.netty.util.Version classes = Version.identify().get("netty-tcnative-classes");
-      String tcnative = classes == null ? "" : " (tcnative " + classes.artifactVersion() + ")";
-      return OpenSsl.isAvailable()
-          ? OpenSsl.versionString() + tcnative
-          : "not available: " + OpenSsl.unavailabilityCause();
+    /** What is loaded, or would be if nobody asks for another. */
+    static String tlsStack(TlsStack stack) {
+      return switch (stack) {
+        case BORINGSSL -> {
+          io.netty.util.Version classes = Version.identify().get("netty-tcnative-classes");
+          yield NativeTls.version()
+              + (classes == null ? "" : " (tcnative " + classes.artifactVersion() + ")");
+        }
+        // Which of those that may be on the machine.
+        case OPENSSL ->
+            NativeTls.version() + NativeTls.library().map(file -> " (" + file + ")").orElse("");
+        case JDK -> "JDK " + Runtime.version();
+        case BC -> "Bouncy Castle";
+      };
     }
 
     static String quicStack() {
@@ -157,7 +166,10 @@ public final class Loadgen implements Callable<Integer> {
     @Override
     public String[] getVersion() {
       return new String[] {
-        "loadgen " + own(), "Netty " + netty(), "TLS stack " + tlsStack(), "JDK " + jdk()
+        "loadgen " + own(),
+        "Netty " + netty(),
+        "TLS stack " + tlsStack(TlsStack.BORINGSSL),
+        "JDK " + jdk()
       };
     }
   }

@@ -82,13 +82,13 @@ final class Session implements AutoCloseable {
 
   /** Versions of this program and its libraries. */
   record Versions(String loadgen, String netty, String tlsStack, String jdk) {
-    static Versions read(LoadPlan.Transport transport) {
+    static Versions read(LoadPlan plan) {
       return new Versions(
           Loadgen.Versions.own(),
           Loadgen.Versions.netty(),
-          transport == LoadPlan.Transport.QUIC
+          plan.transport() == LoadPlan.Transport.QUIC
               ? Loadgen.Versions.quicStack()
-              : Loadgen.Versions.tlsStack(),
+              : Loadgen.Versions.tlsStack(plan.tls().stack().name()),
           Loadgen.Versions.jdk());
     }
   }
@@ -206,7 +206,7 @@ final class Session implements AutoCloseable {
         monitor.platform(),
         monitor.calibration(),
         codeWarmup,
-        Versions.read(plan.transport()),
+        Versions.read(plan),
         warnings);
   }
 

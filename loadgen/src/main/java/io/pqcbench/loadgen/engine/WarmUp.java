@@ -120,7 +120,10 @@ public final class WarmUp {
             LoadPlan.Trust.VERIFY_OR_PIN,
             null,
             null,
-            null),
+            null,
+            // Without the signature schemes, among which that of the server here may not be.
+            new LoadPlan.Stack(
+                tls.stack().name(), tls.stack().library(), List.of(), tls.stack().cipherSuites())),
         LoadPlan.Sessions.FRESH,
         new LoadPlan.Request(
             plan.request().handshakeOnly(),

@@ -23,6 +23,10 @@ final class Differences {
   private static final Map<String, Set<String>> CHANGED_BY =
       Map.ofEntries(
           Map.entry("groups", Set.of("key shares sent", "group", "ClientHello")),
+          Map.entry("tls-stack", Set.of("client's TLS", "ClientHello", "key shares sent")),
+          Map.entry("openssl-lib", Set.of("client's TLS")),
+          Map.entry("sigalgs", Set.of("ClientHello", "certificate", "chain")),
+          Map.entry("ciphersuites", Set.of("ClientHello", "cipher suite")),
           Map.entry("session", Set.of("sessions", "reuse")),
           Map.entry("connections", Set.of("reuse")),
           Map.entry("requests-per-connection", Set.of("reuse")),

@@ -31,7 +31,7 @@ public final class Connector implements Connections {
 
   private static final int IP_BIND_ADDRESS_NO_PORT = 24;
 
-  final TlsContext context;
+  final TlsConnections context;
   final ServerTrust trust;
   final Expectation expected;
   final NanoClock clock;
@@ -66,7 +66,7 @@ public final class Connector implements Connections {
   private final ArrayDeque<Exchange> idle = new ArrayDeque<>();
 
   Connector(
-      TlsContext context,
+      TlsConnections context,
       boolean ownsContext,
       ServerTrust trust,
       Expectation expected,

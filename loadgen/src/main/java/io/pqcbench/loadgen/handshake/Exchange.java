@@ -10,13 +10,10 @@ import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.channel.epoll.EpollIoOps;
 import io.netty.channel.unix.FileDescriptor;
 import io.netty.channel.unix.Socket;
-import io.netty.internal.tcnative.SSL;
 import io.pqcbench.loadgen.schedule.NanoClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
-import java.security.cert.CertificateException;
-import javax.net.ssl.SSLException;
 
 /**
  * One connection from its preparation to its close: TCP, TLS, one request. It stands directly
@@ -67,10 +64,7 @@ public final class Exchange extends Connection implements EpollIoHandle {
   private Socket socket;
   private IoRegistration registration;
 
-  /** BoringSSL's SSL* and the BIO through which its bytes go. */
-  private long ssl;
-
-  private long bio;
+  private final TlsConnection tls;
   private String negotiatedGroup;
 
   /** When the last read system call returned. */
@@ -105,14 +99,14 @@ public final class Exchange extends Connection implements EpollIoHandle {
   Exchange(Connector shared) {
     this.shared = shared;
     this.clock = shared.clock;
+    this.tls = shared.context.connection();
     this.response = new ResponseReader(/* keepSoftware= */ shared.describes);
   }
 
   /** Becomes another connection. */
   void open(Socket socket, IoEventLoop loop) {
     this.socket = socket;
-    ssl = shared.context.open();
-    bio = TlsContext.openBio(ssl);
+    tls.open();
     server.reset();
     client.reset();
     response.reset();
@@ -152,7 +146,7 @@ public final class Exchange extends Connection implements EpollIoHandle {
         // While the network connects. Without one left the handshake will be a full one, and be
         // counted as that.
         int before = shared.tickets.size();
-        ticketSeen = shared.tickets.offer(ssl) && shared.tickets.size() == before;
+        ticketSeen = tls.offer(shared.tickets) && shared.tickets.size() == before;
       }
     } catch (IOException | UncheckedIOException e) {
       fail(Failures.ofConnect(e), Attempt.NONE, e);
@@ -174,10 +168,10 @@ public final class Exchange extends Connection implements EpollIoHandle {
     requestWritten = 0;
     response.reset();
     try {
-      sinkTo(shared.out);
+      tls.sinkTo(shared.out);
       writeRequest(0);
       if (state != State.CLOSED) {
-        SSL.bioClearByteBuffer(bio);
+        tls.detach();
       }
     } catch (IOException e) {
       fail(Failures.ofTransport(e), Attempt.NONE, e);
@@ -300,12 +294,12 @@ public final class Exchange extends Connection implements EpollIoHandle {
   private void connected(long now) throws IOException {
     attempt.mark(Milestone.CONNECTED, now);
     state = State.HANDSHAKING;
-    sinkTo(shared.out);
-    int code = SSL.doHandshake(ssl);
-    int length = shared.out.size - SSL.bioLengthByteBuffer(bio);
-    SSL.bioClearByteBuffer(bio);
-    if (SSL.getError(ssl, code) != SSL.SSL_ERROR_WANT_READ) {
-      handshakeFailed(stackFailure());
+    tls.sinkTo(shared.out);
+    int status = tls.handshake();
+    int length = tls.sunk();
+    tls.detach();
+    if (status != TlsConnection.WANT_READ) {
+      handshakeFailed(tls.failure(shared.trust));
       return;
     }
     count(0, length);
@@ -361,7 +355,7 @@ public final class Exchange extends Connection implements EpollIoHandle {
         attempt.mark(Milestone.HELLO_RECEIVED, lastReadNanos);
       }
     }
-    sourceFrom(shared.in, 0, length);
+    tls.sourceFrom(shared.in, 0, length);
     long issued = shared.tickets == null ? 0 : shared.tickets.issued();
     if (state == State.HANDSHAKING) {
       shakeHands(length);
@@ -374,24 +368,23 @@ public final class Exchange extends Connection implements EpollIoHandle {
       leave();
     }
     if (state != State.CLOSED) {
-      SSL.bioClearByteBuffer(bio);
+      tls.detach();
       flush();
     }
   }
 
   private void shakeHands(int length) throws IOException {
     while (true) {
-      int code = SSL.doHandshake(ssl);
-      if (code > 0) {
+      int status = tls.handshake();
+      if (status == TlsConnection.DONE) {
         secured(length);
         return;
       }
-      int error = SSL.getError(ssl, code);
-      if (error == SSL.SSL_ERROR_WANT_READ) {
+      if (status == TlsConnection.WANT_READ) {
         return;
       }
-      if (error != SSL.SSL_ERROR_WANT_WRITE) {
-        handshakeFailed(stackFailure());
+      if (status != TlsConnection.WANT_WRITE) {
+        handshakeFailed(tls.failure(shared.trust));
         return;
       }
       makeRoom(length);
@@ -404,9 +397,9 @@ public final class Exchange extends Connection implements EpollIoHandle {
    * @param length of what was read into the lane's buffer, of whose end the stack has yet to read
    */
   private void makeRoom(int length) throws IOException {
-    int left = SSL.bioLengthByteBuffer(bio);
+    int left = tls.unread();
     flush();
-    sourceFrom(shared.in, length - left, left);
+    tls.sourceFrom(shared.in, length - left, left);
   }
 
   /**
@@ -416,21 +409,21 @@ public final class Exchange extends Connection implements EpollIoHandle {
   private void secured(int length) throws IOException {
     long now = clock.nanos();
     attempt.mark(Milestone.SECURED, now);
-    int left = SSL.bioLengthByteBuffer(bio);
-    sinkTo(shared.out);
-    int flight = SSL.bioFlushByteBuffer(bio);
+    int left = tls.unread();
+    tls.sinkTo(shared.out);
+    int flight = tls.flushToSink();
     count(0, flight);
     attempt.handshakeBytesIn = attempt.bytesIn;
     attempt.handshakeBytesOut = attempt.bytesOut;
     ServerHello hello = server.hello();
     attempt.cipherSuite = hello.cipherSuite();
     attempt.group = hello.group();
-    negotiatedGroup = groupName();
-    boolean reused = hello.pskSelected() || SSL.isSessionReused(ssl);
+    negotiatedGroup = tls.group();
+    boolean reused = hello.pskSelected() || tls.reused();
     Outcome wrong = shared.expected.check(hello, reused, attempt.resumes, negotiatedGroup);
     state = State.SECURED;
     if (client.hello().pskOffered() && !attempt.resumes) {
-      SSL.bioClearByteBuffer(bio);
+      tls.detach();
       fail(
           Outcome.RESUMED,
           Attempt.NONE,
@@ -441,37 +434,29 @@ public final class Exchange extends Connection implements EpollIoHandle {
       attempt.outcome = wrong;
       awaitsTicket = true;
       if (shared.request == null) {
-        SSL.bioClearByteBuffer(bio);
+        tls.detach();
         send(flight);
       } else {
         writeRequest(flight);
       }
       if (state != State.CLOSED) {
-        sourceFrom(shared.in, length - left, left);
+        tls.sourceFrom(shared.in, length - left, left);
       }
     } else if (wrong != null) {
-      SSL.bioClearByteBuffer(bio);
+      tls.detach();
       fail(wrong, wrong == Outcome.WRONG_CIPHER ? attempt.cipherSuite : Attempt.NONE, null);
     } else if (shared.request == null || shared.pooled) {
-      SSL.bioClearByteBuffer(bio);
+      tls.detach();
       send(flight);
       succeed(now);
       if (state == State.SECURED) {
-        sourceFrom(shared.in, length - left, left);
+        tls.sourceFrom(shared.in, length - left, left);
       }
     } else {
       writeRequest(flight);
       if (state != State.CLOSED) {
-        sourceFrom(shared.in, length - left, left);
+        tls.sourceFrom(shared.in, length - left, left);
       }
-    }
-  }
-
-  private String groupName() {
-    try {
-      return SSL.getGroupName(ssl);
-    } catch (Exception e) {
-      throw new IllegalStateException("BoringSSL does not say which group it uses", e);
     }
   }
 
@@ -484,14 +469,13 @@ public final class Exchange extends Connection implements EpollIoHandle {
     Memory request = shared.request;
     int counted = before;
     while (requestWritten < request.size && unsent == null) {
-      int wrote =
-          SSL.writeToSSL(ssl, request.address + requestWritten, request.size - requestWritten);
-      int length = shared.out.size - SSL.bioLengthByteBuffer(bio);
-      SSL.bioClearByteBuffer(bio);
+      int wrote = tls.write(request, requestWritten, request.size - requestWritten);
+      int length = tls.sunk();
+      tls.detach();
       if (wrote > 0) {
         requestWritten += wrote;
-      } else if (SSL.getError(ssl, wrote) != SSL.SSL_ERROR_WANT_WRITE) {
-        Exception failure = stackFailure();
+      } else if (wrote != TlsConnection.WANT_WRITE) {
+        Exception failure = tls.failure(shared.trust);
         fail(Failures.ofHandshake(failure), Failures.alertOf(failure), failure);
         return;
       }
@@ -501,28 +485,27 @@ public final class Exchange extends Connection implements EpollIoHandle {
       }
       send(length);
       counted = 0;
-      sinkTo(shared.out);
+      tls.sinkTo(shared.out);
     }
   }
 
   private void readPlaintext(int received) throws IOException {
     Memory plaintext = shared.plaintext;
     while (state == State.SECURED) {
-      int length = SSL.readFromSSL(ssl, plaintext.address, plaintext.size);
+      int length = tls.read(plaintext);
       if (length > 0) {
         readResponse(plaintext.view(0, length));
         continue;
       }
-      int error = SSL.getError(ssl, length);
-      if (error == SSL.SSL_ERROR_WANT_READ) {
+      if (length == TlsConnection.WANT_READ) {
         return;
       }
-      if (error == SSL.SSL_ERROR_WANT_WRITE) {
+      if (length == TlsConnection.WANT_WRITE) {
         makeRoom(received);
-      } else if (error == SSL.SSL_ERROR_ZERO_RETURN) {
+      } else if (length == TlsConnection.CLOSED) {
         endOfInput();
       } else {
-        Exception failure = stackFailure();
+        Exception failure = tls.failure(shared.trust);
         fail(Failures.ofHandshake(failure), Failures.alertOf(failure), failure);
       }
     }
@@ -578,7 +561,7 @@ public final class Exchange extends Connection implements EpollIoHandle {
   }
 
   private void handshakeFailed(Exception cause) {
-    SSL.bioClearByteBuffer(bio);
+    tls.detach();
     try {
       // The alert that tells the server why.
       flush();
@@ -593,14 +576,6 @@ public final class Exchange extends Connection implements EpollIoHandle {
     } else {
       fail(Failures.ofHandshake(cause), Failures.alertOf(cause), cause);
     }
-  }
-
-  /** What the last call into the TLS stack complained of. */
-  private Exception stackFailure() {
-    CertificateException refusal = shared.trust.takeRefusal(ssl);
-    int error = SSL.getLastErrorNumber();
-    SSL.clearError();
-    return refusal != null ? refusal : new SSLException(SSL.getErrorString(error));
   }
 
   private void succeed(long now) {
@@ -666,8 +641,8 @@ public final class Exchange extends Connection implements EpollIoHandle {
 
   /** Sends a close_notify; without waiting for the server's, as RFC 8446, section 6.1 allows. */
   private void sayGoodbye() {
-    SSL.bioClearByteBuffer(bio);
-    SSL.shutdownSSL(ssl);
+    tls.detach();
+    tls.shutdown();
     try {
       send(drain());
     } catch (IOException e) {
@@ -682,7 +657,7 @@ public final class Exchange extends Connection implements EpollIoHandle {
     }
     state = State.CLOSED;
     idle = false;
-    SSL.freeSSL(ssl);
+    tls.free();
     // Closed first: the kernel then forgets the registration by itself.
     Connector.close(socket);
     registration.cancel();
@@ -693,17 +668,9 @@ public final class Exchange extends Connection implements EpollIoHandle {
     shared.recycle(this);
   }
 
-  private void sinkTo(Memory out) {
-    SSL.bioSetByteBuffer(bio, out.address, out.size, true);
-  }
-
-  private void sourceFrom(Memory in, int from, int length) {
-    SSL.bioSetByteBuffer(bio, in.address + from, length, false);
-  }
-
   /** Sends what the TLS stack has written while it was reading. */
   private void flush() throws IOException {
-    while (SSL.bioLengthNonApplication(bio) > 0) {
+    while (tls.pending() > 0) {
       int length = drain();
       count(0, length);
       send(length);
@@ -711,9 +678,9 @@ public final class Exchange extends Connection implements EpollIoHandle {
   }
 
   private int drain() {
-    sinkTo(shared.out);
-    int length = SSL.bioFlushByteBuffer(bio);
-    SSL.bioClearByteBuffer(bio);
+    tls.sinkTo(shared.out);
+    int length = tls.flushToSink();
+    tls.detach();
     return length;
   }
 
@@ -749,10 +716,10 @@ public final class Exchange extends Connection implements EpollIoHandle {
     unsent.release();
     unsent = null;
     if (state == State.SECURED && shared.request != null && !idle) {
-      sinkTo(shared.out);
+      tls.sinkTo(shared.out);
       writeRequest(0);
       if (state != State.CLOSED) {
-        SSL.bioClearByteBuffer(bio);
+        tls.detach();
       }
     }
   }

@@ -55,8 +55,9 @@ public final class Preflight {
   public ServerFacts run() throws PreflightException {
     if (quic()) {
       QuicClient.requireNative();
+    } else {
+      NativeTls.require(plan.tls().stack());
     }
-    TlsClient.requireNative();
     InetAddress[] addresses = resolve(plan.target().connectHost());
     InetSocketAddress address = new InetSocketAddress(addresses[0], plan.target().connectPort());
     ServerTrust.Probe trust = new ServerTrust.Probe(verifier());
@@ -249,7 +250,7 @@ public final class Preflight {
           + (plan.tls().tls13() ? "; to measure TLS 1.2: --tls 1.2 with a classical group" : "");
     }
     List<NamedGroup> accepted = new ArrayList<>();
-    for (NamedGroup group : NamedGroup.allOffered()) {
+    for (NamedGroup group : NamedGroup.offered(plan.tls().stack().name())) {
       boolean possible = !group.needsTls13() || plan.tls().tls13();
       if (possible && !plan.tls().groups().contains(group)) {
         ServerTrust.Probe trust = new ServerTrust.Probe(verifier());
@@ -266,8 +267,7 @@ public final class Preflight {
             + alert
             + ", whatever group is offered: groups="
             + offered
-            + "; its certificate may need a signature algorithm that this client's TLS stack"
-            + " (BoringSSL) does not offer, such as ML-DSA"
+            + certificateHint()
         : where
             + " accepts none of the groups that were offered (alert "
             + alert
@@ -275,6 +275,26 @@ public final class Preflight {
             + offered
             + ", it does accept: "
             + names(accepted);
+  }
+
+  private String certificateHint() {
+    LoadPlan.Stack stack = plan.tls().stack();
+    if (!stack.sigalgs().isEmpty()) {
+      return "; its certificate may need another signature scheme than those that were offered:"
+          + " sigalgs="
+          + stack.sigalgs();
+    }
+    return switch (stack.name()) {
+      case BORINGSSL, JDK ->
+          "; its certificate may need a signature scheme that the TLS stack "
+              + stack.name().label()
+              + " does not offer, as one of ML-DSA does: --tls-stack openssl and bc offer mldsa44,"
+              + " mldsa65 and mldsa87";
+      case OPENSSL, BC ->
+          "; its certificate may need a signature scheme that the TLS stack "
+              + stack.name().label()
+              + " does not offer; see loadgen stacks";
+    };
   }
 
   private String clientCertificateHint() {

@@ -108,7 +108,7 @@ final class QuicClient implements Client {
    */
   static void requireNative() {
     // ServerTrust is made of a class of the TLS stack for TCP.
-    TlsClient.requireNative();
+    NativeTls.require(LoadPlan.Stack.DEFAULT);
     if (!Quic.isAvailable()) {
       throw new IllegalStateException(
           "QUIC (quiche) cannot be loaded: run on Linux x86-64 or aarch64 with glibc, and with a"

@@ -168,6 +168,12 @@ abstract class ServerTrust extends CertificateVerifier {
   record ChainVerifier(X509TrustManager roots, String host) {
 
     void verify(X509Certificate[] chain, String authType) throws CertificateException {
+      if (roots.getAcceptedIssuers().length == 0) {
+        // It would throw something that does not say so.
+        throw new CertificateException(
+            "this JDK trusts no root, its file cacerts is missing or empty (Debian:"
+                + " ca-certificates-java)");
+      }
       roots.checkServerTrusted(chain, authType);
       // The JDK does not look at the dates of a leaf that is itself a trusted root, as the
       // self-signed certificates of benchmark servers are.

@@ -16,6 +16,9 @@ public final class Tickets implements SSLSessionCache, AutoCloseable {
   /** Ring of SSL_SESSION*, each with a reference of ours. */
   private final long[] sessions;
 
+  /** Whether each of them is to be used once. */
+  private final boolean[] singleUse;
+
   private int oldest;
   private int size;
   private long issued;
@@ -26,6 +29,7 @@ public final class Tickets implements SSLSessionCache, AutoCloseable {
    */
   public Tickets(int capacity) {
     sessions = new long[capacity];
+    singleUse = new boolean[capacity];
   }
 
   /** Returns how many can be used. */
@@ -47,7 +51,8 @@ public final class Tickets implements SSLSessionCache, AutoCloseable {
   public boolean sessionCreated(long ssl, long session) {
     issued++;
     SSLSession.upRef(session);
-    keep(session);
+    // OpenSSL leaves it to its user to know.
+    keep(session, SSLSession.shouldBeSingleUse(session) || "TLSv1.3".equals(SSL.getVersion(ssl)));
     return false;
   }
 
@@ -57,11 +62,13 @@ public final class Tickets implements SSLSessionCache, AutoCloseable {
     return 0;
   }
 
-  private void keep(long session) {
+  private void keep(long session, boolean once) {
     if (size == sessions.length) {
       SSLSession.free(take());
     }
-    sessions[(oldest + size++) % sessions.length] = session;
+    int at = (oldest + size++) % sessions.length;
+    sessions[at] = session;
+    singleUse[at] = once;
   }
 
   private long take() {
@@ -81,14 +88,15 @@ public final class Tickets implements SSLSessionCache, AutoCloseable {
     if (size == 0) {
       return false;
     }
+    boolean once = singleUse[oldest];
     long session = take();
     SSL.setSession(ssl, session);
     offered++;
-    if (SSLSession.shouldBeSingleUse(session)) {
+    if (once) {
       SSLSession.free(session);
     } else {
       // One of TLS 1.2, which a server need not renew.
-      keep(session);
+      keep(session, false);
     }
     return true;
   }

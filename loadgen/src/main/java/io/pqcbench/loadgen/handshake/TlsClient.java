@@ -2,8 +2,6 @@ package io.pqcbench.loadgen.handshake;
 
 import io.netty.channel.ChannelException;
 import io.netty.channel.IoEventLoop;
-import io.netty.channel.epoll.Epoll;
-import io.netty.handler.ssl.OpenSsl;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.schedule.NanoClock;
@@ -25,7 +23,7 @@ public final class TlsClient implements Client {
   private final Expectation expected;
   private final boolean describes;
   private final ServerTrust trust;
-  private final TlsContext context;
+  private final TlsConnections context;
   private final LoadPlan plan;
   private final List<NamedGroup> groups;
 
@@ -67,32 +65,10 @@ public final class TlsClient implements Client {
     this.plan = plan;
     this.groups = List.copyOf(groups);
     this.trust = trust;
-    this.context = new TlsContext(plan.tls(), groups, trust, null);
+    this.context = TlsConnections.of(plan.tls(), groups, trust, null);
     this.request = plan.request().handshakeOnly() ? null : encode(plan);
     this.expectBytes = plan.request().expectBytes();
     this.orderlyClose = plan.limits().close() == LoadPlan.Close.FIN;
-  }
-
-  /**
-   * Checks that the native libraries can be loaded.
-   *
-   * @throws IllegalStateException with the reason and what to do
-   */
-  public static void requireNative() {
-    if (!Epoll.isAvailable()) {
-      throw new IllegalStateException(
-          "Linux's epoll transport cannot be loaded, and no other is precise enough to measure with"
-              + " (Netty's NIO rounds timers to a millisecond): run on Linux x86-64 or aarch64 with"
-              + " glibc",
-          Epoll.unavailabilityCause());
-    }
-    if (!OpenSsl.isAvailable()) {
-      throw new IllegalStateException(
-          "the TLS stack (BoringSSL) cannot be loaded: run on Linux x86-64 or aarch64 with glibc,"
-              + " and with a temporary directory from which libraries may be loaded"
-              + " (-Djava.io.tmpdir=DIR)",
-          OpenSsl.unavailabilityCause());
-    }
   }
 
   private static byte[] encode(LoadPlan plan) {
@@ -165,7 +141,7 @@ public final class TlsClient implements Client {
       throws SSLException {
     return new Connector(
         // Its own, because the stack tells a context of new sessions and not who was issued them.
-        new TlsContext(plan.tls(), groups, trust, tickets),
+        TlsConnections.of(plan.tls(), groups, trust, tickets),
         true,
         trust,
         expected,

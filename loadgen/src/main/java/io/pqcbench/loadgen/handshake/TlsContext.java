@@ -11,8 +11,8 @@ import java.util.List;
 import javax.net.ssl.SSLException;
 
 /**
- * What all TLS connections of a client share: BoringSSL's SSL_CTX, because building one costs more
- * than a handshake.
+ * What all TLS connections of a client share by BoringSSL or OpenSSL: the SSL_CTX, because building
+ * one costs more than a handshake.
  *
  * <p>It and its connections are made of the calls of which Netty's own TLS engine is made
  * (io.netty.internal.tcnative), and not of that engine, which allocates some 5 KB a connection and
@@ -20,7 +20,7 @@ import javax.net.ssl.SSLException;
  *
  * <p>Thread-safe, as an SSL_CTX is.
  */
-final class TlsContext implements AutoCloseable {
+final class TlsContext implements TlsConnections {
 
   /**
    * What the TLS stack may have written while it was reading: a second ClientHello, which has less
@@ -44,7 +44,7 @@ final class TlsContext implements AutoCloseable {
    */
   TlsContext(LoadPlan.TlsOffer offer, List<NamedGroup> groups, ServerTrust trust, Tickets tickets)
       throws SSLException {
-    TlsClient.requireNative();
+    NativeTls.require(offer.stack());
     this.serverName = offer.sni() == null || isAddress(offer.sni()) ? null : offer.sni();
     this.tls12 = offer.tls12();
     try {
@@ -69,7 +69,13 @@ final class TlsContext implements AutoCloseable {
       String[] names = groups.stream().map(NamedGroup::label).toArray(String[]::new);
       if (!SSLContext.setCurvesList(context, names)) {
         throw new SSLException(
-            "the TLS stack (BoringSSL) does not know these groups: groups=" + List.of(names));
+            "the TLS stack "
+                + NativeTls.version()
+                + " does not know these groups: groups="
+                + List.of(names));
+      }
+      if (!offer.stack().cipherSuites().isEmpty()) {
+        restrict(offer.stack().cipherSuites());
       }
       if (!offer.alpn().isEmpty()) {
         SSLContext.setAlpnProtos(
@@ -88,6 +94,26 @@ final class TlsContext implements AutoCloseable {
       SSLContext.free(context);
       throw e;
     }
+  }
+
+  private void restrict(List<String> cipherSuites) throws SSLException {
+    try {
+      if (SSLContext.setCipherSuite(context, String.join(":", cipherSuites), true)) {
+        return;
+      }
+      SSL.clearError();
+      // The native calls throw no other type.
+    } catch (Exception e) {
+      throw new SSLException(refusedSuites(cipherSuites), e);
+    }
+    throw new SSLException(refusedSuites(cipherSuites));
+  }
+
+  private static String refusedSuites(List<String> cipherSuites) {
+    return "the TLS stack "
+        + NativeTls.version()
+        + " does not take these cipher suites: ciphers="
+        + cipherSuites;
   }
 
   /** An address must not be sent as a server name (RFC 6066, section 3). */
@@ -140,6 +166,11 @@ final class TlsContext implements AutoCloseable {
     }
   }
 
+  @Override
+  public TlsConnection connection() {
+    return new NativeConnection(this);
+  }
+
   /**
    * Makes the TLS state of one connection, in native memory.
    *
@@ -160,7 +191,7 @@ final class TlsContext implements AutoCloseable {
       }
     } catch (Exception e) {
       SSL.freeSSL(ssl);
-      throw new IllegalStateException("BoringSSL refuses what it has accepted before", e);
+      throw new IllegalStateException("the TLS stack refuses what it has accepted before", e);
     }
     return ssl;
   }

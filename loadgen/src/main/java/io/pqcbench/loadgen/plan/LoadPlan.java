@@ -131,6 +131,12 @@ public record LoadPlan(
       throw new IllegalArgumentException(
           "--transport quic makes full handshakes only, leave out --session: sessions=" + sessions);
     }
+    if (tls.stack().name() != TlsStack.BORINGSSL) {
+      throw new IllegalArgumentException(
+          "QUIC comes with a BoringSSL of its own, leave out --tls-stack or --transport quic:"
+              + " tlsStack="
+              + tls.stack().name());
+    }
     if (tls.tls12()) {
       throw new IllegalArgumentException(
           "QUIC is defined for TLS 1.3 only, leave out --tls or --transport quic: tls="
@@ -310,6 +316,7 @@ public record LoadPlan(
    * @param cacert PEM file of trusted roots; null for the system's
    * @param cert PEM file of the client's chain; null for none
    * @param key PEM file of the client's key; null exactly when {@code cert} is
+   * @param stack by what all of this is done
    */
   public record TlsOffer(
       List<NamedGroup> groups,
@@ -321,7 +328,8 @@ public record LoadPlan(
       Trust trust,
       Path cacert,
       Path cert,
-      Path key) {
+      Path key,
+      Stack stack) {
     public TlsOffer {
       groups = List.copyOf(groups);
       alpn = List.copyOf(alpn);
@@ -332,6 +340,7 @@ public record LoadPlan(
                 + " key="
                 + key);
       }
+      NamedGroup.requireOffered(groups, stack.name());
       if (expectGroup != null && !groups.contains(expectGroup)) {
         throw new IllegalArgumentException(
             "--expect-group must be one of --groups: expectGroup="
@@ -365,7 +374,50 @@ public record LoadPlan(
 
     TlsOffer withSni(String name) {
       return new TlsOffer(
-          groups, version, expectGroup, expectCipher, name, alpn, trust, cacert, cert, key);
+          groups, version, expectGroup, expectCipher, name, alpn, trust, cacert, cert, key, stack);
+    }
+  }
+
+  /**
+   * The TLS stack, and what is asked of it beyond what it offers by itself.
+   *
+   * @param name of the stack
+   * @param library folder of libssl and libcrypto; null for the machine's own; of {@code openssl}
+   *     only
+   * @param sigalgs signature schemes to offer, in order; empty for the stack's own
+   * @param cipherSuites of TLS 1.3 to offer, in order, by their IANA names; empty for the stack's
+   *     own
+   */
+  public record Stack(
+      TlsStack name, Path library, List<SignatureScheme> sigalgs, List<String> cipherSuites) {
+
+    /** What is in the jar, as it is. */
+    public static final Stack DEFAULT = new Stack(TlsStack.BORINGSSL, null, List.of(), List.of());
+
+    public Stack {
+      sigalgs = List.copyOf(sigalgs);
+      cipherSuites = List.copyOf(cipherSuites);
+      if (library != null && name != TlsStack.OPENSSL) {
+        throw new IllegalArgumentException(
+            "--openssl-lib is for --tls-stack openssl: opensslLib="
+                + library
+                + " tlsStack="
+                + name);
+      }
+      if (name == TlsStack.BORINGSSL && !cipherSuites.isEmpty()) {
+        throw new IllegalArgumentException(
+            "the TLS stack BoringSSL cannot restrict the cipher suites of TLS 1.3: ciphers="
+                + cipherSuites
+                + "; restrict them at the server and check every handshake with --expect-cipher, or"
+                + " take another stack: --tls-stack openssl");
+      }
+      if (name == TlsStack.BORINGSSL && !sigalgs.isEmpty()) {
+        throw new IllegalArgumentException(
+            "the TLS stack BoringSSL cannot be told its signature schemes (netty-tcnative has no"
+                + " call for it): sigalgs="
+                + sigalgs
+                + "; take another stack: --tls-stack openssl");
+      }
     }
   }
 

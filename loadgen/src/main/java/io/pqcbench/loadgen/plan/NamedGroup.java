@@ -13,39 +13,44 @@ import java.util.stream.Collectors;
  * section 4.
  */
 public enum NamedGroup {
-  X25519("X25519", 0x001D, 32, 32, true, ""),
-  X25519MLKEM768("X25519MLKEM768", 0x11EC, 1216, 1120, true, ""),
-  P256("P-256", 0x0017, 65, 65, true, "prime256v1 secp256r1"),
-  P384("P-384", 0x0018, 97, 97, true, "secp384r1"),
-  P521("P-521", 0x0019, 133, 133, true, "secp521r1"),
-  MLKEM1024("MLKEM1024", 0x0202, 1568, 1568, true, ""),
+  X25519("X25519", 0x001D, 32, 32, "boringssl openssl jdk bc", ""),
+  X25519MLKEM768("X25519MLKEM768", 0x11EC, 1216, 1120, "boringssl openssl jdk27 bc", ""),
+  P256("P-256", 0x0017, 65, 65, "boringssl openssl jdk bc", "prime256v1 secp256r1"),
+  P384("P-384", 0x0018, 97, 97, "boringssl openssl jdk bc", "secp384r1"),
+  P521("P-521", 0x0019, 133, 133, "boringssl openssl jdk bc", "secp521r1"),
+  MLKEM1024("MLKEM1024", 0x0202, 1568, 1568, "boringssl openssl bc", ""),
   /** The draft that X25519MLKEM768 replaced: offered so that an old server can be named. */
-  X25519KYBER768("X25519Kyber768Draft00", 0x6399, 1216, 1120, true, ""),
-  SECP256R1MLKEM768("SecP256r1MLKEM768", 0x11EB, 1249, 1153, false, ""),
-  SECP384R1MLKEM1024("SecP384r1MLKEM1024", 0x11ED, 1665, 1665, false, ""),
-  MLKEM512("MLKEM512", 0x0200, 800, 768, false, ""),
-  MLKEM768("MLKEM768", 0x0201, 1184, 1088, false, ""),
-  X448("X448", 0x001E, 56, 56, false, "");
+  X25519KYBER768("X25519Kyber768Draft00", 0x6399, 1216, 1120, "boringssl", ""),
+  SECP256R1MLKEM768("SecP256r1MLKEM768", 0x11EB, 1249, 1153, "openssl jdk27 bc", ""),
+  SECP384R1MLKEM1024("SecP384r1MLKEM1024", 0x11ED, 1665, 1665, "openssl jdk27 bc", ""),
+  MLKEM512("MLKEM512", 0x0200, 800, 768, "openssl bc", ""),
+  MLKEM768("MLKEM768", 0x0201, 1184, 1088, "openssl bc", ""),
+  X448("X448", 0x001E, 56, 56, "openssl jdk bc", "");
+
+  /** The JDK in which JEP 527 brought the hybrid groups. */
+  private static final String JDK_27 = "jdk27";
 
   private final String label;
   private final int codePoint;
   private final int clientShareBytes;
   private final int serverShareBytes;
-  private final boolean offered;
+
+  /** The options of the stacks that offer it, separated by spaces. */
+  private final String stacks;
 
   /** Other names, separated by spaces. */
   private final String aliases;
 
-  NamedGroup(String label, int codePoint, int client, int server, boolean offered, String aliases) {
+  NamedGroup(String label, int codePoint, int client, int server, String stacks, String aliases) {
     this.label = label;
     this.codePoint = codePoint;
     this.clientShareBytes = client;
     this.serverShareBytes = server;
-    this.offered = offered;
+    this.stacks = stacks;
     this.aliases = aliases;
   }
 
-  /** Returns the name that BoringSSL takes and gives, e.g. {@code P-256}; never null. */
+  /** Returns the name that BoringSSL and OpenSSL take, e.g. {@code P-256}; never null. */
   public String label() {
     return label;
   }
@@ -65,9 +70,10 @@ public enum NamedGroup {
     return serverShareBytes;
   }
 
-  /** Returns whether this client's TLS stack (BoringSSL) can offer the group. */
-  public boolean offered() {
-    return offered;
+  /** Returns whether a client can offer the group by this TLS stack. */
+  public boolean offeredBy(TlsStack stack) {
+    return List.of(stacks.split(" ")).contains(stack.option())
+        || (stack == TlsStack.JDK && stacks.contains(JDK_27) && Runtime.version().feature() >= 27);
   }
 
   /** Returns whether the group needs TLS 1.3: the post-quantum ones are not defined for TLS 1.2. */
@@ -75,9 +81,35 @@ public enum NamedGroup {
     return name().contains("MLKEM") || this == X25519KYBER768;
   }
 
-  /** Returns the groups that this client can offer, in the order of this enum. */
-  public static List<NamedGroup> allOffered() {
-    return Arrays.stream(values()).filter(NamedGroup::offered).toList();
+  /** Returns the groups that a client can offer by a TLS stack, in the order of this enum. */
+  public static List<NamedGroup> offered(TlsStack stack) {
+    return Arrays.stream(values()).filter(group -> group.offeredBy(stack)).toList();
+  }
+
+  /**
+   * Checks that a TLS stack can offer all of these.
+   *
+   * @throws IllegalArgumentException which says what it can offer, and by which stack there is more
+   */
+  public static void requireOffered(List<NamedGroup> groups, TlsStack stack) {
+    for (NamedGroup group : groups) {
+      if (!group.offeredBy(stack)) {
+        List<TlsStack> others = Arrays.stream(TlsStack.values()).filter(group::offeredBy).toList();
+        throw new IllegalArgumentException(
+            "the TLS stack "
+                + stack.label()
+                + (stack == TlsStack.JDK ? " " + Runtime.version().feature() : "")
+                + " cannot offer this group: group="
+                + group.label
+                + ", it can offer: "
+                + names(offered(stack))
+                + "; what can: "
+                + others.stream()
+                    .map(other -> "--tls-stack " + other)
+                    .collect(Collectors.joining(", "))
+                + (group.stacks.contains(JDK_27) && stack == TlsStack.JDK ? ", or JDK 27" : ""));
+      }
+    }
   }
 
   /**
@@ -115,8 +147,7 @@ public enum NamedGroup {
   /**
    * Parses a list of groups, separated by commas or, as OpenSSL does, by colons.
    *
-   * @throws IllegalArgumentException when a name is unknown, repeated, or of a group that this
-   *     client cannot offer
+   * @throws IllegalArgumentException when a name is unknown or repeated
    */
   public static List<NamedGroup> parseList(String text) {
     List<NamedGroup> groups = Arrays.stream(text.split("[,:]", -1)).map(NamedGroup::parse).toList();
@@ -127,24 +158,18 @@ public enum NamedGroup {
   }
 
   private static NamedGroup parse(String name) {
-    NamedGroup group =
-        find(name)
-            .orElseThrow(
-                () ->
-                    new IllegalArgumentException(
-                        "unknown group: group='" + name.strip() + "', known: " + known()));
-    if (!group.offered) {
-      throw new IllegalArgumentException(
-          "the TLS stack of this client (BoringSSL) cannot offer this group: group="
-              + group.label
-              + ", it can offer: "
-              + known());
-    }
-    return group;
+    return find(name)
+        .orElseThrow(
+            () ->
+                new IllegalArgumentException(
+                    "unknown group: group='"
+                        + name.strip()
+                        + "', known: "
+                        + names(List.of(values()))));
   }
 
-  private static String known() {
-    return allOffered().stream().map(NamedGroup::label).collect(Collectors.joining(", "));
+  private static String names(List<NamedGroup> groups) {
+    return groups.stream().map(NamedGroup::label).collect(Collectors.joining(", "));
   }
 
   @Override

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.netty.handler.ssl.OpenSslContextOption;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -47,9 +48,15 @@ class NamedGroupTest {
   }
 
   @Test
-  void saysWhenAGroupIsKnownButNotToThisTlsStack() {
-    assertThatThrownBy(() -> NamedGroup.parseList("SecP256r1MLKEM768"))
-        .hasMessageContaining("BoringSSL");
+  void saysWhenAGroupIsKnownButNotToTheTlsStackAndWhichOneHasIt() {
+    List<NamedGroup> groups = NamedGroup.parseList("SecP256r1MLKEM768");
+    assertThatThrownBy(() -> NamedGroup.requireOffered(groups, TlsStack.BORINGSSL))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("BoringSSL")
+        .hasMessageContaining("group=SecP256r1MLKEM768")
+        .hasMessageContaining("it can offer: X25519, X25519MLKEM768")
+        .hasMessageContaining("--tls-stack openssl");
+    NamedGroup.requireOffered(groups, TlsStack.OPENSSL);
   }
 
   @Test
@@ -64,7 +71,7 @@ class NamedGroupTest {
         SslContextBuilder.forClient()
             .sslProvider(SslProvider.OPENSSL)
             .option(OpenSslContextOption.GROUPS, new String[] {group.label()});
-    if (group.offered()) {
+    if (group.offeredBy(TlsStack.BORINGSSL)) {
       assertThat(org.assertj.core.api.Assertions.catchThrowable(builder::build)).isNull();
     } else {
       assertThatThrownBy(builder::build).hasMessageContaining("failed to set curves");

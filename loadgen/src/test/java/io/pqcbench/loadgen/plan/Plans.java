@@ -189,7 +189,17 @@ public final class Plans {
         others,
         new LoadPlan.Pace(rate, durationNanos, warmupNanos, arrival, seed),
         new LoadPlan.TlsOffer(
-            groups, version, expectGroup, expectCipher, sni, List.of(), trust, cacert, cert, key),
+            groups,
+            version,
+            expectGroup,
+            expectCipher,
+            sni,
+            List.of(),
+            trust,
+            cacert,
+            cert,
+            key,
+            LoadPlan.Stack.DEFAULT),
         sessions,
         new LoadPlan.Request(handshakeOnly, path, headers, expectBytes),
         new LoadPlan.Limits(
