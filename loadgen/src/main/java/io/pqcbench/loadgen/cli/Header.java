@@ -49,6 +49,13 @@ final class Header {
           "started without the launcher bin/loadgen: heap and collector are the JVM's defaults, so"
               + " a collector pause may stand in the tail, and start-up uses no class cache");
     }
+    if (!plan.tls().stack().name().compiled()) {
+      line(
+          text,
+          "note",
+          "%s is a TLS stack in Java: for what it can do, not for microseconds",
+          plan.tls().stack().name().label());
+    }
     line(
         text,
         "target",
@@ -214,7 +221,7 @@ final class Header {
         "tickets",
         "%s",
         facts.ticketsIssued() == null
-            ? facts.quic() == null ? "not known without a request" : "not looked for over QUIC"
+            ? whyUnknown(plan)
             : facts.ticketsIssued()
                 ? plan.sessions().resume()
                     ? "issued by the server"
@@ -238,6 +245,16 @@ final class Header {
           facts.bodyBytes());
     }
     return text.toString();
+  }
+
+  /** Why it is not known whether the server issues tickets. */
+  private static String whyUnknown(LoadPlan plan) {
+    if (plan.transport() == LoadPlan.Transport.QUIC) {
+      return "not looked for over QUIC";
+    }
+    return plan.tls().stack().name().compiled()
+        ? "not known without a request"
+        : "not reported by this TLS stack; this client never offers one";
   }
 
   private static void line(StringBuilder text, String name, String format, Object... values) {

@@ -2,6 +2,7 @@ package io.pqcbench.loadgen.cli;
 
 import io.netty.util.Version;
 import io.pqcbench.loadgen.handshake.NativeTls;
+import io.pqcbench.loadgen.handshake.Preflight;
 import io.pqcbench.loadgen.handshake.PreflightException;
 import io.pqcbench.loadgen.plan.TlsStack;
 import java.io.IOException;
@@ -38,6 +39,7 @@ import picocli.CommandLine.Spec;
       ExperimentCommand.class,
       CalibrateCommand.class,
       ProbeCommand.class,
+      StacksCommand.class,
       MonitorCommand.class,
       ServeCommand.class,
       AutoComplete.GenerateCompletion.class,
@@ -147,8 +149,7 @@ public final class Loadgen implements Callable<Integer> {
         // Which of those that may be on the machine.
         case OPENSSL ->
             NativeTls.version() + NativeTls.library().map(file -> " (" + file + ")").orElse("");
-        case JDK -> "JDK " + Runtime.version();
-        case BC -> "Bouncy Castle";
+        case JDK, BC -> Preflight.stackVersion(stack);
       };
     }
 

@@ -647,6 +647,7 @@ public final class LoadRun {
                   platform.clocksource(),
                   platform.clockCostNanos(),
                   monitor.pauseThresholdNanos(),
+                  plan.tls().stack().name().compiled() ? null : plan.tls().stack().name().label(),
                   allowances)));
     }
 

@@ -9,6 +9,7 @@ import io.pqcbench.loadgen.monitor.LaneWatch;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.plan.Target;
+import io.pqcbench.loadgen.plan.TlsStack;
 import io.pqcbench.loadgen.record.LaneRecorder;
 import io.pqcbench.loadgen.schedule.NanoClock;
 import io.pqcbench.loadgen.target.EmbeddedServer;
@@ -17,6 +18,7 @@ import io.pqcbench.loadgen.target.Server;
 import io.pqcbench.loadgen.target.ServerOptions;
 import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
 import java.util.List;
 import javax.net.ssl.SSLException;
 
@@ -73,15 +75,19 @@ public final class WarmUp {
     if (longestNanos <= 0 || compiler == null || !compiler.isCompilationTimeMonitoringSupported()) {
       return null;
     }
+    List<NamedGroup> groups = served(plan.tls());
+    if (groups.isEmpty()) {
+      return null;
+    }
     ServerOptions options =
         ServerOptions.defaults()
             .withTls(plan.tls().tls13() ? "1.3" : "1.2")
-            .withGroups(plan.tls().groups().stream().map(NamedGroup::label).toList());
+            .withGroups(groups.stream().map(NamedGroup::label).toList());
     WarmUp warmUp = new WarmUp(clock);
     long begin = clock.nanos();
     boolean settled = false;
     try (Server server = serve(plan.transport(), options)) {
-      LoadPlan own = against(server, plan);
+      LoadPlan own = against(server, plan, groups);
       ServerFacts facts = new Preflight(own, clock).run();
       do {
         long compiled = compiler.getTotalCompilationTime();
@@ -102,7 +108,24 @@ public final class WarmUp {
         : EmbeddedServer.start(options);
   }
 
-  private static LoadPlan against(Server server, LoadPlan plan) {
+  /**
+   * The groups that the server in this process has, which is of the client's stack if that is
+   * native.
+   */
+  private static List<NamedGroup> served(LoadPlan.TlsOffer tls) {
+    TlsStack server = tls.stack().name().compiled() ? tls.stack().name() : TlsStack.BORINGSSL;
+    List<NamedGroup> groups = new ArrayList<>(tls.groups());
+    groups.removeIf(group -> !group.offeredBy(server));
+    if (tls.stack().name() == TlsStack.BC
+        && !groups.isEmpty()
+        && !groups.contains(NamedGroup.P256)) {
+      // Without it this stack does not offer the scheme of the server's certificate.
+      groups.add(NamedGroup.P256);
+    }
+    return groups;
+  }
+
+  private static LoadPlan against(Server server, LoadPlan plan, List<NamedGroup> groups) {
     LoadPlan.TlsOffer tls = plan.tls();
     LoadPlan.Limits limits = plan.limits();
     return new LoadPlan(
@@ -111,7 +134,7 @@ public final class WarmUp {
         new LoadPlan.Pace(
             RATE, (long) (ROUND_SECONDS * 1e9), 0, plan.pace().arrival(), plan.pace().seed()),
         new LoadPlan.TlsOffer(
-            tls.groups(),
+            groups,
             tls.version(),
             null,
             null,

@@ -7,7 +7,7 @@ import io.netty.buffer.ByteBuf;
  * (RFC 8701), which a client adds only to exercise servers, are not counted. Code points are
  * IANA's, 0..0xFFFF.
  */
-final class ClientHello extends Hello {
+non-sealed class ClientHello extends Hello {
   /** How many groups are kept; the rest is only counted. IANA lists about twenty in real use. */
   static final int MAX_GROUPS = 32;
 
@@ -146,9 +146,13 @@ final class ClientHello extends Hello {
       return false;
     }
     int compressionMethods = buf.getUnsignedByte(pos);
+    cipherSuites(buf, pos - cipherSuites, pos);
     pos += 1 + compressionMethods;
     return compressionMethods > 0 && pos <= end && readExtensions(buf, pos, end);
   }
+
+  /** For who wants to know them: code points of two bytes each, as they were sent. */
+  void cipherSuites(ByteBuf buf, int at, int end) {}
 
   @Override
   boolean extension(int type, ByteBuf buf, int at, int end) {

@@ -27,6 +27,10 @@ final class Failures {
    */
   private static final int ALERT_REASON_OFFSET = 1000;
 
+  /** As the JDK writes it, and as Bouncy Castle does. */
+  private static final Pattern JAVA_ALERT =
+      Pattern.compile("(?:Received fatal alert: |^)([a-z_]+)(?:\\([0-9]+\\))?$");
+
   private Failures() {}
 
   static Outcome ofConnect(Throwable cause) {
@@ -63,6 +67,10 @@ final class Failures {
   static int alertOf(Throwable cause) {
     for (Throwable t = cause; t != null; t = t.getCause()) {
       Matcher matcher = BORINGSSL_ERROR.matcher(String.valueOf(t.getMessage()));
+      Matcher java = JAVA_ALERT.matcher(String.valueOf(t.getMessage()));
+      if (java.find()) {
+        return TlsAlert.byName(java.group(1));
+      }
       if (matcher.find()) {
         int alert = (Integer.parseUnsignedInt(matcher.group(1), 16) & 0xFFF) - ALERT_REASON_OFFSET;
         if (alert >= 0 && alert < 256) {

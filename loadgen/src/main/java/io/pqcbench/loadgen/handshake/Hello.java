@@ -14,6 +14,7 @@ abstract sealed class Hello permits ClientHello, ServerHello {
   static final int SERVER_NAME = 0;
 
   static final int SUPPORTED_GROUPS = 10;
+  static final int SIGNATURE_ALGORITHMS = 13;
   static final int PRE_SHARED_KEY = 41;
   static final int SUPPORTED_VERSIONS = 43;
   static final int KEY_SHARE = 51;

@@ -92,7 +92,12 @@ final class HelloScanner<H extends Hello> {
 
   /** A scanner of the bytes that a client sends. */
   static HelloScanner<ClientHello> ofClient() {
-    return new HelloScanner<>(new ClientHello());
+    return ofClient(new ClientHello());
+  }
+
+  /** The same, into this. */
+  static HelloScanner<ClientHello> ofClient(ClientHello hello) {
+    return new HelloScanner<>(hello);
   }
 
   /** Forgets everything, so that the next buffer is the beginning of another connection. */

@@ -6,6 +6,7 @@ import io.netty.channel.epoll.EpollIoHandler;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.plan.Quantity;
+import io.pqcbench.loadgen.plan.TlsStack;
 import io.pqcbench.loadgen.schedule.NanoClock;
 import java.net.Inet6Address;
 import java.net.InetAddress;
@@ -39,6 +40,11 @@ public final class Preflight {
 
   private final LoadPlan plan;
   private final NanoClock clock;
+
+  /** Returns the name and version of a stack in Java. */
+  public static String stackVersion(TlsStack stack) {
+    return EngineContext.version(stack);
+  }
 
   public Preflight(LoadPlan plan, NanoClock clock) {
     this.plan = plan;
@@ -274,7 +280,8 @@ public final class Preflight {
             + "): groups="
             + offered
             + ", it does accept: "
-            + names(accepted);
+            + names(accepted)
+            + (plan.tls().stack().name() == TlsStack.BC ? certificateHint() : "");
   }
 
   private String certificateHint() {
@@ -290,10 +297,14 @@ public final class Preflight {
               + stack.name().label()
               + " does not offer, as one of ML-DSA does: --tls-stack openssl and bc offer mldsa44,"
               + " mldsa65 and mldsa87";
-      case OPENSSL, BC ->
-          "; its certificate may need a signature scheme that the TLS stack "
-              + stack.name().label()
-              + " does not offer; see loadgen stacks";
+      case OPENSSL ->
+          "; its certificate may need a signature scheme that the TLS stack OpenSSL does not offer;"
+              + " see loadgen stacks";
+      case BC ->
+          "; Bouncy Castle offers the signature scheme of a curve only with its group, so a"
+              + " certificate with a key on P-256 needs that too: --groups "
+              + plan.tls().groups().get(0)
+              + ",P-256";
     };
   }
 
@@ -330,14 +341,14 @@ public final class Preflight {
         Arrays.stream(addresses).map(InetAddress::getHostAddress).toList(),
         address,
         server.version() == 0x0304 ? "TLSv1.3" : "TLSv1.2",
-        probe.exchange.negotiatedGroup(),
+        group(probe.exchange),
         CipherSuites.name(attempt.cipherSuite()),
         shares,
         probe.exchange.clientHelloBytes(),
         server.keyShareBytes(),
         server.helloRetryRequests() > 0,
         certificate(trust),
-        (plan.request().handshakeOnly() || quic()) ? null : probe.sessionKept,
+        ticketsIssued(probe),
         attempt.detail(),
         attempt.bodyBytes(),
         probe.exchange.software(),
@@ -351,6 +362,23 @@ public final class Preflight {
             ? new ServerFacts.QuicFacts(quic.retried(), quic.protocol())
             : null,
         trust.chain[0]);
+  }
+
+  /** Null for unknown. */
+  private Boolean ticketsIssued(Probe probe) {
+    boolean told =
+        plan.tls().stack().name().compiled() && !plan.request().handshakeOnly() && !quic();
+    return told ? probe.sessionKept : null;
+  }
+
+  /** A stack that does not tell leaves the wire to say it, where that does. */
+  private static String group(Connection exchange) {
+    String told = exchange.negotiatedGroup();
+    int onTheWire = exchange.serverHello().group();
+    if (told != null || onTheWire == Attempt.NONE) {
+      return told == null ? "not reported" : told;
+    }
+    return NamedGroup.nameOf(onTheWire);
   }
 
   private ServerFacts.CertificateFacts certificate(ServerTrust.Probe trust)

@@ -46,6 +46,16 @@ public final class TlsAlert {
 
   private TlsAlert() {}
 
+  /** Returns the alert of a name, or {@link Attempt#NONE} if there is none. */
+  static int byName(String name) {
+    for (Map.Entry<Integer, String> alert : NAMES.entrySet()) {
+      if (alert.getValue().equals(name)) {
+        return alert.getKey();
+      }
+    }
+    return Attempt.NONE;
+  }
+
   /**
    * Returns the name of an alert, e.g. {@code handshake_failure}, or {@code alert_N} for one that
    * has none.

@@ -23,6 +23,8 @@ interface TlsConnections extends AutoCloseable {
   static TlsConnections of(
       LoadPlan.TlsOffer offer, List<NamedGroup> groups, ServerTrust trust, Tickets tickets)
       throws SSLException {
-    return new TlsContext(offer, groups, trust, tickets);
+    return offer.stack().name().compiled()
+        ? new TlsContext(offer, groups, trust, tickets)
+        : new EngineContext(offer, groups, trust);
   }
 }

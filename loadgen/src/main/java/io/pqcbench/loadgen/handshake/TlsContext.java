@@ -5,6 +5,7 @@ import io.netty.internal.tcnative.SSLContext;
 import io.netty.util.NetUtil;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
+import io.pqcbench.loadgen.plan.TlsStack;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -33,7 +34,7 @@ final class TlsContext implements TlsConnections {
 
   private final long context;
   private final String serverName;
-  private final boolean tls12;
+  private final boolean renegotiates;
 
   /** Null for none. */
   private final Identity identity;
@@ -46,7 +47,7 @@ final class TlsContext implements TlsConnections {
       throws SSLException {
     NativeTls.require(offer.stack());
     this.serverName = offer.sni() == null || isAddress(offer.sni()) ? null : offer.sni();
-    this.tls12 = offer.tls12();
+    this.renegotiates = offer.tls12() && offer.stack().name() == TlsStack.BORINGSSL;
     try {
       context =
           SSLContext.make(
@@ -73,6 +74,9 @@ final class TlsContext implements TlsConnections {
                 + NativeTls.version()
                 + " does not know these groups: groups="
                 + List.of(names));
+      }
+      if (!offer.stack().sigalgs().isEmpty()) {
+        LibSsl.offer(context, offer.stack().sigalgs());
       }
       if (!offer.stack().cipherSuites().isEmpty()) {
         restrict(offer.stack().cipherSuites());
@@ -182,8 +186,8 @@ final class TlsContext implements TlsConnections {
       SSL.setTlsExtHostName(ssl, serverName);
     }
     try {
-      if (tls12) {
-        // A server may ask for the client's certificate by renegotiating.
+      if (renegotiates) {
+        // A server may ask for the client's certificate by that. OpenSSL does it unasked.
         SSL.setRenegotiateMode(ssl, SSL.SSL_RENEGOTIATE_ONCE);
       }
       if (identity != null) {

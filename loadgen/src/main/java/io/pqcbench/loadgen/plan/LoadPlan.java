@@ -109,6 +109,12 @@ public record LoadPlan(
           "--session resumed and pooled take one target, several runs can go side by side: targets="
               + (others.size() + 1));
     }
+    if (sessions.resume() && !tls.stack().name().compiled()) {
+      throw new IllegalArgumentException(
+          "--session resumed needs a TLS stack that hands its tickets out, boringssl or openssl:"
+              + " tlsStack="
+              + tls.stack().name());
+    }
     if (sessions.pooled() && request.handshakeOnly()) {
       throw new IllegalArgumentException(
           "--session pooled is about requests, --handshake-only sends none: connections="

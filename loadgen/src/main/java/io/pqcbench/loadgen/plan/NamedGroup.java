@@ -55,6 +55,18 @@ public enum NamedGroup {
     return label;
   }
 
+  /** Returns the name that the stacks in Java take, e.g. {@code secp256r1}; never null. */
+  public String jsseName() {
+    return switch (this) {
+      case X25519 -> "x25519";
+      case X448 -> "x448";
+      case P256 -> "secp256r1";
+      case P384 -> "secp384r1";
+      case P521 -> "secp521r1";
+      default -> label;
+    };
+  }
+
   /** Returns the code point on the wire, e.g. 0x11EC. */
   public int codePoint() {
     return codePoint;

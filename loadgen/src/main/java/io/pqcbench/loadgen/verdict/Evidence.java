@@ -43,6 +43,7 @@ public record Evidence(
    * @param clocksource of the kernel; null if unknown
    * @param clockCostNanos of reading the clock once
    * @param pauseThresholdNanos stops that are shorter are the machine's usual noise
+   * @param javaStack the TLS stack, if it is one in Java; null for native code
    * @param allowances how much the counters of exceeded network allowances grew, by name
    */
   public record Conditions(
@@ -52,6 +53,7 @@ public record Evidence(
       String clocksource,
       double clockCostNanos,
       long pauseThresholdNanos,
+      String javaStack,
       Map<String, Long> allowances) {}
 
   /** Returns whether the run still goes, so that what is in flight has no outcome yet. */

@@ -226,6 +226,7 @@ public final class Rules {
       }
     }
     clock();
+    stack();
     if (planned > 0) {
       wrongHandshakes();
       boolean targetFull = trend();
@@ -304,6 +305,19 @@ public final class Rules {
           record.allCount() + " of " + evidence.scheduled() + " arrivals have an outcome",
           "all",
           "this is a defect of loadgen, please report it");
+    }
+  }
+
+  private void stack() {
+    if (evidence.conditions().javaStack() != null) {
+      add(
+          "stack-in-java",
+          TRUSTED,
+          Fault.CLIENT,
+          evidence.conditions().javaStack(),
+          "a TLS stack of native code, for numbers that are to be compared",
+          "hello and finish, and what contains them, are those of this stack in Java, which takes"
+              + " several times as long: read what was negotiated, not the microseconds");
     }
   }
 

@@ -7,6 +7,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -116,6 +118,77 @@ class TlsStackIT {
     JsonNode facts = new ObjectMapper().readTree(command.out());
     assertThat(facts.get("group").asText()).isEqualTo(group);
     assertThat(facts.get("cipherSuite").asText()).isEqualTo(suite);
+  }
+
+  @Test
+  void openSslOffersTheSignatureSchemesThatItIsTold() throws Exception {
+    DebianRoot debian = DebianRoot.require();
+    Command fits =
+        debian.loadgen(
+            List.of("probe", nginx.mldsa(), "--tls-stack", "openssl", "--sigalgs", "mldsa65"));
+    assertThat(fits.exitCode()).as(fits.err()).isZero();
+
+    Command none =
+        debian.loadgen(
+            List.of("probe", nginx.mldsa(), "--tls-stack", "openssl", "--sigalgs", "mldsa87"));
+    assertThat(none.exitCode()).isEqualTo(4);
+    assertThat(none.err()).contains("handshake_failure", "sigalgs=[mldsa87]");
+  }
+
+  @Test
+  void theJdksOwnStackIsOneForFunction() throws Exception {
+    Command command =
+        DebianRoot.require()
+            .loadgen(run(nginx.target(), "--tls-stack", "jdk", "--groups", "X25519"));
+    allSucceeded(command);
+    assertThat(command.out()).contains("not for microseconds", "stack-in-java");
+    assertThat(bundle().json("run.json").at("/versions/tlsStack").asText())
+        .matches("JDK 21.* SunJSSE");
+  }
+
+  @Test
+  void bouncyCastleMeasuresAnMlDsaCertificate() throws Exception {
+    Command command =
+        Command.loadgen(run(nginx.mldsa(), "--tls-stack", "bc").toArray(String[]::new));
+    allSucceeded(command);
+    JsonNode server = bundle().json("run.json").get("server");
+    assertThat(server.get("group").asText()).isEqualTo("X25519MLKEM768");
+    assertThat(server.get("handshakeBytesIn").asInt()).isBetween(10_000, 10_700);
+  }
+
+  @Test
+  void tellsWhatEachStackOffersHere() throws Exception {
+    Command command = DebianRoot.require().loadgen(List.of("stacks", "--json"));
+    assertThat(command.exitCode()).as(command.err()).isZero();
+    Map<String, JsonNode> stacks = new TreeMap<>();
+    new ObjectMapper()
+        .readTree(command.out())
+        .forEach(stack -> stacks.put(stack.get("stack").asText(), stack));
+    assertThat(stacks).containsOnlyKeys("boringssl", "openssl", "jdk", "bc");
+    assertThat(stacks.values()).allMatch(stack -> stack.get("available").asBoolean());
+    assertThat(stacks.get("openssl").get("version").asText()).startsWith("OpenSSL 3.");
+    assertThat(texts(stacks.get("openssl"), "groups"))
+        .contains("X25519MLKEM768", "SecP256r1MLKEM768", "SecP384r1MLKEM1024", "MLKEM768", "P-256");
+    for (String stack : List.of("openssl", "bc")) {
+      assertThat(texts(stacks.get(stack), "signatureSchemes"))
+          .as(stack)
+          .contains("mldsa44", "mldsa65", "mldsa87", "ecdsa_secp256r1_sha256");
+    }
+    for (String stack : List.of("boringssl", "jdk")) {
+      assertThat(texts(stacks.get(stack), "signatureSchemes"))
+          .as(stack)
+          .contains("ecdsa_secp256r1_sha256")
+          .doesNotContain("mldsa65");
+    }
+    assertThat(stacks.values())
+        .allMatch(stack -> texts(stack, "cipherSuites").contains("TLS_AES_256_GCM_SHA384"))
+        .allMatch(stack -> texts(stack, "protocols").containsAll(List.of("TLSv1.3", "TLSv1.2")));
+  }
+
+  private static List<String> texts(JsonNode stack, String field) {
+    List<String> texts = new ArrayList<>();
+    stack.get(field).forEach(text -> texts.add(text.asText()));
+    return texts;
   }
 
   @Test

@@ -23,6 +23,7 @@ public final class Plans {
   private Path cacert;
   private Path cert;
   private Path key;
+  private LoadPlan.Stack stack = LoadPlan.Stack.DEFAULT;
   private LoadPlan.Sessions sessions = LoadPlan.Sessions.FRESH;
   private boolean handshakeOnly;
   private long expectBytes = LoadPlan.Request.ANY_LENGTH;
@@ -113,6 +114,11 @@ public final class Plans {
     return this;
   }
 
+  public Plans stack(TlsStack name) {
+    stack = new LoadPlan.Stack(name, null, List.of(), List.of());
+    return this;
+  }
+
   public Plans resuming(double share) {
     sessions = new LoadPlan.Sessions(share, 0, 0);
     return this;
@@ -199,7 +205,7 @@ public final class Plans {
             cacert,
             cert,
             key,
-            LoadPlan.Stack.DEFAULT),
+            stack),
         sessions,
         new LoadPlan.Request(handshakeOnly, path, headers, expectBytes),
         new LoadPlan.Limits(

@@ -20,6 +20,7 @@ final class Judging {
   private boolean live;
   private String clocksource = "tsc";
   private double clockCostNanos = 25;
+  private String javaStack;
   private long pauseThresholdNanos = 1_000_000L;
   private Map<String, Long> allowances = Map.of();
   private long seconds = SECONDS;
@@ -94,6 +95,11 @@ final class Judging {
     return this;
   }
 
+  Judging javaStack(String stack) {
+    javaStack = stack;
+    return this;
+  }
+
   Judging allowances(Map<String, Long> grown) {
     allowances = grown;
     return this;
@@ -118,6 +124,7 @@ final class Judging {
                 clocksource,
                 clockCostNanos,
                 pauseThresholdNanos,
+                javaStack,
                 allowances)));
   }
 

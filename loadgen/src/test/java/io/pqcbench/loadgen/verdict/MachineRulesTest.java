@@ -184,4 +184,12 @@ class MachineRulesTest {
         .isSortedAccordingTo(Comparator.reverseOrder());
     assertThat(judging.judge().verdict()).isEqualTo(Verdict.INVALID);
   }
+
+  @Test
+  void aTlsStackInJavaIsTold() {
+    Finding finding = Judging.steady().javaStack("Bouncy Castle").finding("stack-in-java");
+    assertThat(finding.level()).isEqualTo(Verdict.TRUSTED);
+    assertThat(finding.observed()).isEqualTo("Bouncy Castle");
+    assertThat(Judging.steady().rules()).isEmpty();
+  }
 }

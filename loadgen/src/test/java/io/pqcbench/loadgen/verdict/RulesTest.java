@@ -37,7 +37,7 @@ class RulesTest {
             scheduled,
             false,
             List.of(),
-            new Evidence.Conditions(true, false, false, "tsc", 25, MILLI, Map.of())));
+            new Evidence.Conditions(true, false, false, "tsc", 25, MILLI, null, Map.of())));
   }
 
   private static Finding finding(Rules.Judgement judgement, String rule) {
