@@ -31,6 +31,7 @@ import org.HdrHistogram.Histogram;
  * @param notReported what could not be watched on this machine, and why
  * @param serverClock how the times of the server's monitor were put on this clock; null without one
  * @param start which part of a run this was, and when it began
+ * @param tlsStack with its version
  * @param interrupted whether it was stopped before its end
  * @param measuredSeconds length of the measured part
  * @param planned arrivals, with the warm-up; of a shard, its own
@@ -76,6 +77,7 @@ public record Summary(
     List<String> notReported,
     String serverClock,
     StartSummary start,
+    String tlsStack,
     boolean interrupted,
     double measuredSeconds,
     long planned,
@@ -383,6 +385,7 @@ public record Summary(
    * @param notReported what could not be watched
    * @param serverClock how the server's monitor was aligned; null without one
    * @param start which part of a run this was, and when it began
+   * @param tlsStack with its version
    * @param judgement of it
    * @param usage of the client's process over the measured part
    * @param busyNanos in which the lanes of a polling client worked over the measured part; -1 when
@@ -404,6 +407,7 @@ public record Summary(
       List<String> notReported,
       String serverClock,
       StartSummary start,
+      String tlsStack,
       Rules.Judgement judgement,
       ProcessUsage usage,
       long busyNanos,
@@ -439,6 +443,7 @@ public record Summary(
         notReported,
         serverClock,
         start,
+        tlsStack,
         interrupted,
         measuredSeconds,
         planned,

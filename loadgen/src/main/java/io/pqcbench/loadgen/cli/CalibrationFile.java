@@ -7,6 +7,7 @@ import io.pqcbench.loadgen.monitor.HostFacts;
 import io.pqcbench.loadgen.monitor.Monitor;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
+import io.pqcbench.loadgen.plan.TlsStack;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -99,11 +100,12 @@ record CalibrationFile(
             : Path.of(state);
     String groups =
         plan.tls().groups().stream().map(NamedGroup::label).collect(Collectors.joining("+"));
+    TlsStack stack = plan.tls().stack().name();
     String name =
         String.join(
             "-",
             String.valueOf(host.host()),
-            groups,
+            stack == TlsStack.BORINGSSL ? groups : stack.option() + "-" + groups,
             plan.limits().waiting().name(),
             plan.limits().lanes() + ".json");
     return base.resolve("loadgen/calibrations").resolve(name.toLowerCase(Locale.ROOT));

@@ -1,9 +1,8 @@
 package io.pqcbench.loadgen.cli;
 
 import io.netty.util.Version;
-import io.pqcbench.loadgen.handshake.NativeTls;
-import io.pqcbench.loadgen.handshake.Preflight;
 import io.pqcbench.loadgen.handshake.PreflightException;
+import io.pqcbench.loadgen.handshake.StackFacts;
 import io.pqcbench.loadgen.plan.TlsStack;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -138,28 +137,6 @@ public final class Loadgen implements Callable<Integer> {
       return handler == null ? "unknown" : handler.artifactVersion();
     }
 
-    /** What is loaded, or would be if nobody asks for another. */
-    static String tlsStack(TlsStack stack) {
-      return switch (stack) {
-        case BORINGSSL -> {
-          io.netty.util.Version classes = Version.identify().get("netty-tcnative-classes");
-          yield NativeTls.version()
-              + (classes == null ? "" : " (tcnative " + classes.artifactVersion() + ")");
-        }
-        // Which of those that may be on the machine.
-        case OPENSSL ->
-            NativeTls.version() + NativeTls.library().map(file -> " (" + file + ")").orElse("");
-        case JDK, BC -> Preflight.stackVersion(stack);
-      };
-    }
-
-    static String quicStack() {
-      io.netty.util.Version codec = Version.identify().get("netty-codec-classes-quic");
-      return "BoringSSL within quiche (Netty's codec-quic "
-          + (codec == null ? "of unknown version" : codec.artifactVersion())
-          + ")";
-    }
-
     static String jdk() {
       return Runtime.version() + " " + System.getProperty("java.vm.vendor");
     }
@@ -169,7 +146,7 @@ public final class Loadgen implements Callable<Integer> {
       return new String[] {
         "loadgen " + own(),
         "Netty " + netty(),
-        "TLS stack " + tlsStack(TlsStack.BORINGSSL),
+        "TLS stack " + StackFacts.version(TlsStack.BORINGSSL),
         "JDK " + jdk()
       };
     }

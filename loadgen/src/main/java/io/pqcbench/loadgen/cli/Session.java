@@ -7,6 +7,7 @@ import io.pqcbench.loadgen.engine.WarmUp;
 import io.pqcbench.loadgen.handshake.Preflight;
 import io.pqcbench.loadgen.handshake.PreflightException;
 import io.pqcbench.loadgen.handshake.ServerFacts;
+import io.pqcbench.loadgen.handshake.StackFacts;
 import io.pqcbench.loadgen.live.Metrics;
 import io.pqcbench.loadgen.live.Progress;
 import io.pqcbench.loadgen.monitor.HostFacts;
@@ -86,9 +87,7 @@ final class Session implements AutoCloseable {
       return new Versions(
           Loadgen.Versions.own(),
           Loadgen.Versions.netty(),
-          plan.transport() == LoadPlan.Transport.QUIC
-              ? Loadgen.Versions.quicStack()
-              : Loadgen.Versions.tlsStack(plan.tls().stack().name()),
+          StackFacts.version(plan),
           Loadgen.Versions.jdk());
     }
   }

@@ -54,8 +54,7 @@ final class StacksCommand implements Callable<Integer> {
   private StackFacts facts(TlsStack stack) {
     return StackFacts.of(
         new LoadPlan.Stack(
-            stack, stack == TlsStack.OPENSSL ? opensslLib : null, List.of(), List.of()),
-        () -> Loadgen.Versions.tlsStack(stack));
+            stack, stack == TlsStack.OPENSSL ? opensslLib : null, List.of(), List.of()));
   }
 
   private StackFacts inProcessOfItsOwn() throws IOException, InterruptedException {

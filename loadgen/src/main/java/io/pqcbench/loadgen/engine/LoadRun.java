@@ -10,6 +10,7 @@ import io.pqcbench.loadgen.handshake.Outcome;
 import io.pqcbench.loadgen.handshake.Phase;
 import io.pqcbench.loadgen.handshake.PreflightException;
 import io.pqcbench.loadgen.handshake.ServerFacts;
+import io.pqcbench.loadgen.handshake.StackFacts;
 import io.pqcbench.loadgen.handshake.Tickets;
 import io.pqcbench.loadgen.handshake.TlsClient;
 import io.pqcbench.loadgen.live.Metrics;
@@ -677,6 +678,7 @@ public final class LoadRun {
               ? null
               : serverFailure == null ? server.alignment() : "lost: " + serverFailure,
           start(),
+          StackFacts.version(plan),
           judgement,
           after.since(before),
           polls ? busyAfter - busyBefore : -1,

@@ -41,11 +41,6 @@ public final class Preflight {
   private final LoadPlan plan;
   private final NanoClock clock;
 
-  /** Returns the name and version of a stack in Java. */
-  public static String stackVersion(TlsStack stack) {
-    return EngineContext.version(stack);
-  }
-
   public Preflight(LoadPlan plan, NanoClock clock) {
     this.plan = plan;
     this.clock = clock;
@@ -259,9 +254,7 @@ public final class Preflight {
     for (NamedGroup group : NamedGroup.offered(plan.tls().stack().name())) {
       boolean possible = !group.needsTls13() || plan.tls().tls13();
       if (possible && !plan.tls().groups().contains(group)) {
-        ServerTrust.Probe trust = new ServerTrust.Probe(verifier());
-        Attempt single = probe(address, List.of(group), trust).exchange.attempt();
-        if (single.reached(Milestone.SECURED)) {
+        if (accepts(address, group)) {
           accepted.add(group);
         }
       }
@@ -282,6 +275,16 @@ public final class Preflight {
             + ", it does accept: "
             + names(accepted)
             + (plan.tls().stack().name() == TlsStack.BC ? certificateHint() : "");
+  }
+
+  private boolean accepts(InetSocketAddress address, NamedGroup group) {
+    try {
+      ServerTrust.Probe trust = new ServerTrust.Probe(verifier());
+      return probe(address, List.of(group), trust).exchange.attempt().reached(Milestone.SECURED);
+    } catch (PreflightException e) {
+      // This build of the TLS stack does not have the group: then it is no advice either.
+      return false;
+    }
   }
 
   private String certificateHint() {

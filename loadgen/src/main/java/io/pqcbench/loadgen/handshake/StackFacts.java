@@ -1,13 +1,13 @@
 package io.pqcbench.loadgen.handshake;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.util.Version;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.plan.SignatureScheme;
 import io.pqcbench.loadgen.plan.TlsStack;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Supplier;
 import javax.net.ssl.SSLException;
 
 /**
@@ -40,12 +40,8 @@ public record StackFacts(
   /** All suites of TLS 1.3 begin with this byte (RFC 8446, appendix B.4). */
   private static final int TLS_13_SUITES = 0x13;
 
-  /**
-   * Looks at a stack, which must be the first of its kind in this process.
-   *
-   * @param version what this program calls it, asked when it is loaded
-   */
-  public static StackFacts of(LoadPlan.Stack stack, Supplier<String> version) {
+  /** Looks at a stack, which must be the first of its kind in this process. */
+  public static StackFacts of(LoadPlan.Stack stack) {
     List<String> none = List.of();
     try {
       NativeTls.require(stack);
@@ -68,7 +64,7 @@ public record StackFacts(
           stack.name().option(),
           true,
           null,
-          version.get(),
+          version(stack.name()),
           offer.protocols,
           groups.stream().map(NamedGroup::label).toList(),
           offer.suites,
@@ -87,6 +83,32 @@ public record StackFacts(
           none,
           limits(stack.name()));
     }
+  }
+
+  /** Returns the name and version of what makes the handshakes of a plan, in its own process. */
+  public static String version(LoadPlan plan) {
+    if (plan.transport() == LoadPlan.Transport.QUIC) {
+      Version codec = Version.identify().get("netty-codec-classes-quic");
+      return "BoringSSL within quiche (Netty's codec-quic "
+          + (codec == null ? "of unknown version" : codec.artifactVersion())
+          + ")";
+    }
+    return version(plan.tls().stack().name());
+  }
+
+  /** Returns the name and version of a stack, which must be the one that this process uses. */
+  public static String version(TlsStack stack) {
+    return switch (stack) {
+      case BORINGSSL -> {
+        Version classes = Version.identify().get("netty-tcnative-classes");
+        yield NativeTls.version()
+            + (classes == null ? "" : " (tcnative " + classes.artifactVersion() + ")");
+      }
+      // Which of those that may be on the machine.
+      case OPENSSL ->
+          NativeTls.version() + NativeTls.library().map(file -> " (" + file + ")").orElse("");
+      case JDK, BC -> EngineContext.version(stack);
+    };
   }
 
   private static List<String> limits(TlsStack stack) {

@@ -46,7 +46,9 @@ class EngineConnectionTest {
       // ClientHello, ChangeCipherSpec, Finished, request.
       assertThat(attempt.recordsOut()).isEqualTo(4);
       assertThat(attempt.recordsIn()).isGreaterThanOrEqualTo(4);
-      assertThat(attempt.handshakeBytesIn()).isEqualTo(facts.handshakeBytesIn());
+      // An ECDSA signature in DER has 70 to 72 bytes, rarely fewer.
+      assertThat(attempt.handshakeBytesIn())
+          .isBetween(facts.handshakeBytesIn() - 6, facts.handshakeBytesIn() + 6);
       long[] instants = new long[Milestone.values().length];
       attempt.copyMilestones(instants, 0);
       assertThat(instants).isSorted();
