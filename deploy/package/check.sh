@@ -65,10 +65,13 @@ content() {
       [[ $file == *"lib${name}"*"_$page.so"* ]] || die "loadgen.jar has no $name for $page: $file"
     done
   done
+  name=$(unzip -Z1 "$scratch/tar/lib/loadgen.jar" 'com/sun/jna/*' | grep -E '\.(so|a|dll|jnilib)$' | sort | tr '\n' ' ')
+  [[ $name == 'com/sun/jna/linux-aarch64/libjnidispatch.so com/sun/jna/linux-x86-64/libjnidispatch.so ' ]] ||
+    die "loadgen.jar has other files of JNA than those of both processors: $name"
   [[ ! $file =~ (jnilib|dll|osx|windows) ]] || die "loadgen.jar has native code of other systems: $file"
   ! grep -qE 'osx|windows' "$scratch/tar/sbom.cdx.json" || die "the SBOM names what is not in the package"
   # Every library of the SBOM has a licence and stands in the list.
-  for name in netty-handler netty-codec-native-quic picocli HdrHistogram jackson-databind bcprov-jdk18on uplot slf4j-simple; do
+  for name in netty-handler netty-tcnative netty-codec-native-quic picocli HdrHistogram jackson-databind bcprov-jdk18on jna uplot slf4j-simple; do
     grep -q "\"$name\"" "$scratch/tar/sbom.cdx.json" || die "not in the SBOM: $name"
     grep -q ":$name:" "$scratch/tar/THIRD-PARTY.txt" || die "not in THIRD-PARTY.txt: $name"
   done
