@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.bouncycastle.tls.TlsFatalAlertReceived;
 
 /**
  * Turns what was thrown into an {@link Outcome}. Runs for failures only, so it may take its time.
@@ -27,9 +28,7 @@ final class Failures {
    */
   private static final int ALERT_REASON_OFFSET = 1000;
 
-  /** As the JDK writes it, and as Bouncy Castle does. */
-  private static final Pattern JAVA_ALERT =
-      Pattern.compile("(?:Received fatal alert: |^)([a-z_]+)(?:\\([0-9]+\\))?$");
+  private static final Pattern JDK_ALERT = Pattern.compile("Received fatal alert: ([a-z_]+)");
 
   private Failures() {}
 
@@ -67,9 +66,12 @@ final class Failures {
   static int alertOf(Throwable cause) {
     for (Throwable t = cause; t != null; t = t.getCause()) {
       Matcher matcher = BORINGSSL_ERROR.matcher(String.valueOf(t.getMessage()));
-      Matcher java = JAVA_ALERT.matcher(String.valueOf(t.getMessage()));
-      if (java.find()) {
-        return TlsAlert.byName(java.group(1));
+      if (t instanceof TlsFatalAlertReceived received) {
+        return received.getAlertDescription();
+      }
+      Matcher jdk = JDK_ALERT.matcher(String.valueOf(t.getMessage()));
+      if (jdk.find()) {
+        return TlsAlert.byName(jdk.group(1));
       }
       if (matcher.find()) {
         int alert = (Integer.parseUnsignedInt(matcher.group(1), 16) & 0xFFF) - ALERT_REASON_OFFSET;

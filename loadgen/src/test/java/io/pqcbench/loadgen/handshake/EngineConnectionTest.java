@@ -3,6 +3,8 @@ package io.pqcbench.loadgen.handshake;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.netty.pkitesting.CertificateBuilder;
+import io.netty.pkitesting.X509Bundle;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.plan.Plans;
@@ -101,6 +103,45 @@ class EngineConnectionTest {
       Attempt attempt = shot.run();
       assertThat(attempt.outcome()).isEqualTo(Outcome.TLS_ALERT);
       assertThat(attempt.detail()).isEqualTo(TlsAlert.HANDSHAKE_FAILURE);
+    }
+  }
+
+  private static X509Bundle certificate() throws Exception {
+    return new CertificateBuilder()
+        .ecp256()
+        .setIsCertificateAuthority(true)
+        .subject("CN=server.example")
+        .buildSelfSigned();
+  }
+
+  @Test
+  void namesAnAlertThatIsEncrypted() throws Exception {
+    X509Bundle certificate = certificate();
+    try (JdkTlsServer server = new JdkTlsServer(certificate, certificate)) {
+      LoadPlan plan = Plans.to(server.port()).stack(TlsStack.BC).groups(NamedGroup.P256).plan();
+      try (OneShot shot = OneShot.blind(plan)) {
+        Attempt attempt = shot.run();
+        assertThat(attempt.reached(Milestone.SECURED)).isTrue();
+        assertThat(attempt.outcome()).isEqualTo(Outcome.TLS_ALERT);
+        // The JDK's for a client without a certificate, where RFC 8446 has certificate_required.
+        assertThat(TlsAlert.name(attempt.detail())).isIn("bad_certificate", "certificate_required");
+      }
+    }
+  }
+
+  @Test
+  void sendsARequestThatTheSocketDoesNotTakeAtOnce() throws Exception {
+    try (JdkTlsServer server = new JdkTlsServer(certificate(), null);
+        OneShot shot =
+            OneShot.blind(
+                Plans.to(server.port())
+                    .stack(TlsStack.BC)
+                    .groups(NamedGroup.P256)
+                    .headers("X-Long: " + "a".repeat(20_000_000))
+                    .plan())) {
+      Attempt attempt = shot.run();
+      assertThat(attempt.outcome()).isEqualTo(Outcome.SUCCESS);
+      assertThat(attempt.bytesOut()).isGreaterThan(20_000_000);
     }
   }
 
