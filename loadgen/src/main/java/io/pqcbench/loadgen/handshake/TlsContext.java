@@ -58,6 +58,10 @@ final class TlsContext implements TlsConnections {
       throw new SSLException("no TLS context can be made: tls=" + offer.version(), e);
     }
     try {
+      if (!offer.tls13()) {
+        // The call above only turns older versions off.
+        SSLContext.setOptions(context, SSL.SSL_OP_NO_TLSv1_3);
+      }
       SSLContext.setMode(
           context,
           SSLContext.getMode(context)

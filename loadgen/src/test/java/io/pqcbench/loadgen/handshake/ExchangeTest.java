@@ -7,6 +7,7 @@ import io.netty.pkitesting.X509Bundle;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.plan.Plans;
+import io.pqcbench.loadgen.plan.TlsStack;
 import io.pqcbench.loadgen.schedule.NanoClock;
 import io.pqcbench.loadgen.target.EmbeddedServer;
 import io.pqcbench.loadgen.target.ServerOptions;
@@ -290,6 +291,24 @@ class ExchangeTest {
       Attempt attempt = shot.run();
       assertThat(attempt.outcome()).isEqualTo(Outcome.SUCCESS);
       assertThat(attempt.bytesOut()).isGreaterThan(20_000_000);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"BORINGSSL", "BC"})
+  void offersNoVersionThatWasNotAskedFor(TlsStack stack) throws Exception {
+    try (EmbeddedServer server = server();
+        OneShot shot =
+            OneShot.blind(
+                Plans.to(server.address().getPort())
+                    .stack(stack)
+                    .tls("1.2")
+                    .groups(NamedGroup.P256)
+                    .plan())) {
+      Attempt attempt = shot.run();
+      assertThat(attempt.outcome()).isEqualTo(Outcome.TLS_ALERT);
+      assertThat(attempt.detail()).isEqualTo(TlsAlert.PROTOCOL_VERSION);
+      assertThat(shot.exchange.client.hello().keyShares()).isZero();
     }
   }
 
