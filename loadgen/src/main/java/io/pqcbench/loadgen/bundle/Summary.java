@@ -3,6 +3,7 @@ package io.pqcbench.loadgen.bundle;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.pqcbench.loadgen.handshake.Outcome;
 import io.pqcbench.loadgen.handshake.Phase;
+import io.pqcbench.loadgen.handshake.ServerFacts;
 import io.pqcbench.loadgen.monitor.Disturbance.Source;
 import io.pqcbench.loadgen.monitor.MachineRecord;
 import io.pqcbench.loadgen.monitor.NetCounters;
@@ -32,6 +33,7 @@ import org.HdrHistogram.Histogram;
  * @param serverClock how the times of the server's monitor were put on this clock; null without one
  * @param start which part of a run this was, and when it began
  * @param tlsStack with its version
+ * @param servers what each target showed in the preflight
  * @param interrupted whether it was stopped before its end
  * @param measuredSeconds length of the measured part
  * @param planned arrivals, with the warm-up; of a shard, its own
@@ -78,6 +80,7 @@ public record Summary(
     String serverClock,
     StartSummary start,
     String tlsStack,
+    List<ServerSummary> servers,
     boolean interrupted,
     double measuredSeconds,
     long planned,
@@ -368,6 +371,17 @@ public record Summary(
   public record StartSummary(
       int shard, int shards, long seed, Instant startAt, Instant startedAt, Double lateMicros) {}
 
+  /**
+   * What a target showed in the preflight, and in every handshake since.
+   *
+   * @param target as asked for
+   * @param certificate and its chain
+   * @param flight the server's part of a full handshake; null in TLS 1.2, and over QUIC
+   */
+  @JsonInclude(JsonInclude.Include.ALWAYS)
+  public record ServerSummary(
+      String target, ServerFacts.CertificateFacts certificate, ServerFacts.Flight flight) {}
+
   /** Failures that are alike; {@code example} may be null. */
   public record ErrorSummary(
       String outcome, String diedIn, String detail, long count, String example) {}
@@ -386,6 +400,7 @@ public record Summary(
    * @param serverClock how the server's monitor was aligned; null without one
    * @param start which part of a run this was, and when it began
    * @param tlsStack with its version
+   * @param servers what each target showed in the preflight
    * @param judgement of it
    * @param usage of the client's process over the measured part
    * @param busyNanos in which the lanes of a polling client worked over the measured part; -1 when
@@ -408,6 +423,7 @@ public record Summary(
       String serverClock,
       StartSummary start,
       String tlsStack,
+      List<ServerSummary> servers,
       Rules.Judgement judgement,
       ProcessUsage usage,
       long busyNanos,
@@ -444,6 +460,7 @@ public record Summary(
         serverClock,
         start,
         tlsStack,
+        servers,
         interrupted,
         measuredSeconds,
         planned,

@@ -197,13 +197,31 @@ final class Header {
     line(
         text,
         "cert",
-        "%s, %s, signed with %s, chain of %d (%d bytes), until %s",
+        "%s, %s, signed with %s, %d bytes, chain of %d (%d bytes), until %s",
         certificate.subject(),
         certificate.keyType(),
         certificate.signatureAlgorithm(),
+        certificate.leafBytes(),
         certificate.chainLength(),
         certificate.chainBytes(),
         certificate.notAfter());
+    line(text, "signature", "%s", signature(certificate));
+    ServerFacts.Flight flight = facts.flight();
+    if (flight != null) {
+      line(
+          text,
+          "flight",
+          "%d bytes%s from the server; %d x %d = %d bytes are a new connection's initial window:"
+              + " %s",
+          flight.bytes(),
+          flight.segments() < 0 ? "" : " in " + flight.segments() + " segments",
+          ServerFacts.Flight.INITIAL_SEGMENTS,
+          flight.mss(),
+          flight.windowBytes(),
+          flight.exceedsWindow()
+              ? "the rest waits for one more round trip"
+              : "no further round trip");
+    }
     line(
         text,
         "trust",
@@ -255,6 +273,24 @@ final class Header {
     return plan.tls().stack().name().compiled()
         ? "not known without a request"
         : "not reported by this TLS stack; this client never offers one";
+  }
+
+  /** How the server signed the handshake, which is encrypted in TLS 1.3. */
+  private static String signature(ServerFacts.CertificateFacts certificate) {
+    if (certificate.signatureScheme() != null) {
+      return certificate.signatureScheme() + " in CertificateVerify";
+    }
+    String unknown = "scheme of CertificateVerify not reported by this TLS stack";
+    return switch (certificate.possibleSchemes().size()) {
+      case 0 -> unknown;
+      case 1 ->
+          unknown + "; TLS 1.3 has one for such a key: " + certificate.possibleSchemes().get(0);
+      default ->
+          unknown
+              + "; one of "
+              + String.join(", ", certificate.possibleSchemes())
+              + ", by the kind of the key";
+    };
   }
 
   private static void line(StringBuilder text, String name, String format, Object... values) {

@@ -50,6 +50,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletionException;
@@ -614,6 +615,13 @@ public final class LoadRun {
       objecting.keySet().retainAll(present);
     }
 
+    /** Of a run that opens connections, and not by resuming sessions, which need no certificate. */
+    private List<ServerFacts.Flight> flights() {
+      return plan.sessions().pooled() || plan.sessions().resumedShare() == 1
+          ? List.of()
+          : facts.stream().map(ServerFacts::flight).filter(Objects::nonNull).toList();
+    }
+
     private boolean fewDescriptors() {
       return maxInFlight < plan.limits().maxInFlight();
     }
@@ -649,6 +657,7 @@ public final class LoadRun {
                   platform.clockCostNanos(),
                   monitor.pauseThresholdNanos(),
                   plan.tls().stack().name().compiled() ? null : plan.tls().stack().name().label(),
+                  flights(),
                   allowances)));
     }
 
@@ -679,6 +688,7 @@ public final class LoadRun {
               : serverFailure == null ? server.alignment() : "lost: " + serverFailure,
           start(),
           StackFacts.version(plan),
+          servers(),
           judgement,
           after.since(before),
           polls ? busyAfter - busyBefore : -1,
@@ -687,6 +697,18 @@ public final class LoadRun {
           Math.max(1e-9, (measuredEnd - measuredFrom) / 1e9),
           lanes.stream().mapToLong(Lane::preparedLate).sum(),
           interrupted);
+    }
+
+    private List<Summary.ServerSummary> servers() {
+      List<Summary.ServerSummary> servers = new ArrayList<>();
+      for (int i = 0; i < facts.size(); i++) {
+        servers.add(
+            new Summary.ServerSummary(
+                plan.targets().get(i).authority(),
+                facts.get(i).certificate(),
+                facts.get(i).flight()));
+      }
+      return servers;
     }
 
     private Summary.StartSummary start() {

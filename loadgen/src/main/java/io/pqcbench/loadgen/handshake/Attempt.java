@@ -45,6 +45,9 @@ public final class Attempt {
   long rttMicros;
   long retransmits;
   long lost;
+  long segmentsIn;
+  long handshakeSegmentsIn;
+  int mss;
 
   /**
    * @param index in the schedule, from 0
@@ -81,6 +84,9 @@ public final class Attempt {
     rttMicros = NONE;
     retransmits = 0;
     lost = 0;
+    segmentsIn = NONE;
+    handshakeSegmentsIn = NONE;
+    mss = NONE;
   }
 
   /**
@@ -246,6 +252,23 @@ public final class Attempt {
   /** Returns how many segments the kernel holds for lost at the end (tcpi_lost). */
   public long lost() {
     return lost;
+  }
+
+  /**
+   * Returns how many segments with data came until the handshake was complete, or {@link #NONE}
+   * when it was not asked: only a preflight is.
+   */
+  public long handshakeSegmentsIn() {
+    return handshakeSegmentsIn;
+  }
+
+  /**
+   * Returns the longest segment that the client's kernel sends on the connection, without options
+   * (tcpi_snd_mss), or {@link #NONE} when it could not be asked. The server's is the same unless
+   * the way back differs.
+   */
+  public int mss() {
+    return mss;
   }
 
   /** Returns the length of the response's body so far. */

@@ -41,6 +41,8 @@ public final class Exchange extends Connection implements EpollIoHandle {
   private static final int EPOLLHUP = 0x10;
   private static final int EPOLLRDHUP = 0x2000;
 
+  private static final int TLS_13 = 0x0304;
+
   /** Everything, once, and told at each change: one system call a connection instead of three. */
   private static final EpollIoOps CHANGES =
       EpollIoOps.EPOLLIN
@@ -69,6 +71,9 @@ public final class Exchange extends Connection implements EpollIoHandle {
 
   /** When the last read system call returned. */
   private long lastReadNanos;
+
+  /** What the TLS stack took for the beginning of the server's flight, before the rest was here. */
+  private long earlyWorkNanos;
 
   /** Whether this connection was issued a session, or uses one that needs no successor. */
   private boolean ticketSeen;
@@ -113,6 +118,7 @@ public final class Exchange extends Connection implements EpollIoHandle {
     recordsIn.reset();
     recordsOut.reset();
     negotiatedGroup = null;
+    earlyWorkNanos = 0;
     requestWritten = 0;
     idle = false;
     requests = 0;
@@ -381,6 +387,9 @@ public final class Exchange extends Connection implements EpollIoHandle {
         return;
       }
       if (status == TlsConnection.WANT_READ) {
+        if (attempt.reached(Milestone.HELLO_RECEIVED)) {
+          earlyWorkNanos += clock.nanos() - lastReadNanos;
+        }
         return;
       }
       if (status != TlsConnection.WANT_WRITE) {
@@ -409,12 +418,21 @@ public final class Exchange extends Connection implements EpollIoHandle {
   private void secured(int length) throws IOException {
     long now = clock.nanos();
     attempt.mark(Milestone.SECURED, now);
+    if (server.hello().version() == TLS_13) {
+      // A flight that came apart: its rest was waited for, and only the work is the client's. In
+      // TLS 1.2 there is one more flight of the server's, which is no part of this one.
+      attempt.mark(Milestone.HELLO_RECEIVED, lastReadNanos - earlyWorkNanos);
+    }
     int left = tls.unread();
     tls.sinkTo(shared.out);
     int flight = tls.flushToSink();
     count(0, flight);
     attempt.handshakeBytesIn = attempt.bytesIn;
     attempt.handshakeBytesOut = attempt.bytesOut;
+    if (shared.describes) {
+      TcpInfo.note(socket, shared.tcpInfo.bytes, attempt);
+      attempt.handshakeSegmentsIn = attempt.segmentsIn;
+    }
     ServerHello hello = server.hello();
     attempt.cipherSuite = hello.cipherSuite();
     attempt.group = hello.group();

@@ -10,7 +10,11 @@ public enum Milestone {
   CONNECTED,
   /** Just before the system call that sends the ClientHello. */
   HELLO_SENT,
-  /** Just after the system call that read the last byte of the ServerHello. */
+  /**
+   * Just after the system call that read the last byte of the ServerHello. In TLS 1.3, if the
+   * server's flight comes in several reads: after the last of them, less what the TLS stack worked
+   * between them.
+   */
   HELLO_RECEIVED,
   /** When the TLS stack reported the handshake as complete. */
   SECURED,

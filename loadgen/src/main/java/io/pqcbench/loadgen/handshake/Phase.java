@@ -26,7 +26,7 @@ public enum Phase {
   HANDSHAKE("handshake", CONNECTED, SECURED, "TLS handshake: hello + flight + finish"),
   /** Client key generation. */
   HELLO("hello", CONNECTED, HELLO_SENT, "client: key generation"),
-  /** Network and server. */
+  /** Network and server, to the end of the server's flight. */
   FLIGHT("flight", HELLO_SENT, HELLO_RECEIVED, "network and server"),
   /** Client decapsulation and certificate check. */
   FINISH("finish", HELLO_RECEIVED, SECURED, "client: decapsulation, certificate signature"),

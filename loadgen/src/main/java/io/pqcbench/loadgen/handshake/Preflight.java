@@ -16,8 +16,6 @@ import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
-import java.security.interfaces.ECPublicKey;
-import java.security.interfaces.RSAPublicKey;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -37,6 +35,8 @@ public final class Preflight {
 
   /** As many as servers issue at most; those beyond are not kept. */
   private static final int MAX_TICKETS = 8;
+
+  private static final int TLS_13 = 0x0304;
 
   private final LoadPlan plan;
   private final NanoClock clock;
@@ -343,14 +343,18 @@ public final class Preflight {
     return new ServerFacts(
         Arrays.stream(addresses).map(InetAddress::getHostAddress).toList(),
         address,
-        server.version() == 0x0304 ? "TLSv1.3" : "TLSv1.2",
+        server.version() == TLS_13 ? "TLSv1.3" : "TLSv1.2",
         group(probe.exchange),
         CipherSuites.name(attempt.cipherSuite()),
         shares,
         probe.exchange.clientHelloBytes(),
         server.keyShareBytes(),
         server.helloRetryRequests() > 0,
-        certificate(trust),
+        certificate(trust, server.version() == TLS_13),
+        server.version() == TLS_13 && attempt.mss() > 0
+            ? ServerFacts.Flight.of(
+                attempt.handshakeBytesIn(), attempt.handshakeSegmentsIn(), attempt.mss())
+            : null,
         ticketsIssued(probe),
         attempt.detail(),
         attempt.bodyBytes(),
@@ -384,7 +388,7 @@ public final class Preflight {
     return NamedGroup.nameOf(onTheWire);
   }
 
-  private ServerFacts.CertificateFacts certificate(ServerTrust.Probe trust)
+  private ServerFacts.CertificateFacts certificate(ServerTrust.Probe trust, boolean tls13)
       throws PreflightException {
     X509Certificate leaf = trust.chain[0];
     String complaint = trust.complaint == null ? null : rootMessage(trust.complaint);
@@ -406,10 +410,14 @@ public final class Preflight {
       }
       return new ServerFacts.CertificateFacts(
           leaf.getSubjectX500Principal().getName(),
-          keyType(leaf),
-          leaf.getSigAlgName(),
+          SignatureNames.keyType(leaf),
+          SignatureNames.algorithm(leaf),
+          leaf.getEncoded().length,
           trust.chain.length,
           chainBytes,
+          // What the TLS stack verified, but does not tell: netty-tcnative has no call for it.
+          null,
+          tls13 ? SignatureNames.schemes(leaf) : List.of(),
           leaf.getNotAfter().toInstant().toString(),
           HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(leaf.getEncoded())),
           plan.tls().trust() == LoadPlan.Trust.INSECURE
@@ -419,16 +427,6 @@ public final class Preflight {
     } catch (GeneralSecurityException e) {
       throw new PreflightException("the server's certificate cannot be read: " + e.getMessage(), e);
     }
-  }
-
-  private static String keyType(X509Certificate leaf) {
-    if (leaf.getPublicKey() instanceof ECPublicKey key) {
-      return "EC " + key.getParams().getCurve().getField().getFieldSize();
-    }
-    if (leaf.getPublicKey() instanceof RSAPublicKey key) {
-      return "RSA " + key.getModulus().bitLength();
-    }
-    return leaf.getPublicKey().getAlgorithm();
   }
 
   private static String rootMessage(Throwable thrown) {

@@ -25,6 +25,8 @@ import javax.net.ssl.SSLException;
  * @param serverKeyShareBytes the length of the server's key share; -1 in TLS 1.2
  * @param helloRetryRequest whether the server asked for another key share first
  * @param certificate the leaf and its chain
+ * @param flight the server's part of the handshake; null in TLS 1.2, where it comes in two, and
+ *     over QUIC
  * @param ticketsIssued whether the server sent session tickets with its response; null if the
  *     connection was closed too early to tell
  * @param httpStatus of the response; -1 without a request
@@ -50,6 +52,7 @@ public record ServerFacts(
     int serverKeyShareBytes,
     boolean helloRetryRequest,
     CertificateFacts certificate,
+    Flight flight,
     Boolean ticketsIssued,
     int httpStatus,
     long bodyBytes,
@@ -69,8 +72,13 @@ public record ServerFacts(
    * @param subject distinguished name of the leaf
    * @param keyType e.g. {@code EC 256}
    * @param signatureAlgorithm with which the leaf was signed
+   * @param leafBytes DER bytes of the leaf
    * @param chainLength certificates sent
    * @param chainBytes their DER bytes together
+   * @param signatureScheme of the CertificateVerify, by its name in the IANA registry; null when
+   *     the TLS stack does not report it
+   * @param possibleSchemes those that TLS 1.3 has for such a key, of which the stack has verified
+   *     one; empty in TLS 1.2, which leaves the hash open, and for kinds of keys not known here
    * @param notAfter end of the leaf's validity, ISO 8601
    * @param sha256 fingerprint of the leaf, hexadecimal
    * @param trust {@code verified}, {@code pinned} or {@code unchecked}
@@ -80,8 +88,11 @@ public record ServerFacts(
       String subject,
       String keyType,
       String signatureAlgorithm,
+      int leafBytes,
       int chainLength,
       int chainBytes,
+      String signatureScheme,
+      List<String> possibleSchemes,
       String notAfter,
       String sha256,
       String trust,
@@ -94,6 +105,30 @@ public record ServerFacts(
    * @param alpn the negotiated protocol
    */
   public record QuicFacts(boolean retry, String alpn) {}
+
+  /**
+   * The server's part of a handshake, from its ServerHello to its Finished, and whether a server
+   * may send it at once: what is more than the initial congestion window waits until the client has
+   * acknowledged the beginning, which is one more round trip.
+   *
+   * @param bytes on the TCP connection
+   * @param segments in which they came; -1 when the kernel does not count them
+   * @param mss bytes of a full segment on this connection
+   * @param windowBytes {@value #INITIAL_SEGMENTS} full segments
+   * @param exceedsWindow whether it is longer
+   */
+  public record Flight(
+      long bytes, long segments, int mss, long windowBytes, boolean exceedsWindow) {
+
+    /** RFC 6928, section 2; Linux, include/net/tcp.h, TCP_INIT_CWND. */
+    public static final int INITIAL_SEGMENTS = 10;
+
+    /** Compares a flight with the window of a connection. */
+    public static Flight of(long bytes, long segments, int mss) {
+      long window = (long) INITIAL_SEGMENTS * mss;
+      return new Flight(bytes, segments, mss, window, bytes > window);
+    }
+  }
 
   /** Returns the address in use, as {@code address:port}. */
   @JsonProperty

@@ -1,5 +1,6 @@
 package io.pqcbench.loadgen.verdict;
 
+import io.pqcbench.loadgen.handshake.ServerFacts;
 import io.pqcbench.loadgen.monitor.MachineRecord;
 import io.pqcbench.loadgen.record.RunRecord;
 import java.util.List;
@@ -44,6 +45,7 @@ public record Evidence(
    * @param clockCostNanos of reading the clock once
    * @param pauseThresholdNanos stops that are shorter are the machine's usual noise
    * @param javaStack the TLS stack, if it is one in Java; null for native code
+   * @param flights what the servers send in a handshake, where the run's connections make full ones
    * @param allowances how much the counters of exceeded network allowances grew, by name
    */
   public record Conditions(
@@ -54,6 +56,7 @@ public record Evidence(
       double clockCostNanos,
       long pauseThresholdNanos,
       String javaStack,
+      List<ServerFacts.Flight> flights,
       Map<String, Long> allowances) {}
 
   /** Returns whether the run still goes, so that what is in flight has no outcome yet. */

@@ -7,6 +7,7 @@ import static io.pqcbench.loadgen.verdict.Verdict.TRUSTED;
 
 import io.pqcbench.loadgen.handshake.Outcome;
 import io.pqcbench.loadgen.handshake.Phase;
+import io.pqcbench.loadgen.handshake.ServerFacts;
 import io.pqcbench.loadgen.monitor.Disturbance.Source;
 import io.pqcbench.loadgen.monitor.MachineRecord;
 import io.pqcbench.loadgen.monitor.NetCounters;
@@ -115,6 +116,12 @@ public final class Rules {
   private static final double CLUSTER_MIN_SECONDS = 10;
 
   private static final double RETRANSMIT_LIMIT = 0.001;
+
+  /**
+   * A flight that waits for an acknowledgement takes two round trips, whatever else it takes. The
+   * quickest TCP connection of the run is one, with room for the jitter of the others.
+   */
+  private static final double TWO_ROUND_TRIPS = 1.8;
 
   /** They are slow, coarse, or emulated (Documentation/timers, xen: hypercalls). */
   private static final Set<String> BAD_CLOCKS =
@@ -242,6 +249,7 @@ public final class Rules {
       processors();
       stops();
       network();
+      initialWindow();
       server();
       tail();
     }
@@ -915,6 +923,42 @@ public final class Rules {
           net.softnetDropped() + " packets were dropped by this kernel's receive queue",
           "0",
           "raise net.core.netdev_max_backlog, or free the processor that handles the interrupts");
+    }
+  }
+
+  /**
+   * A server's flight that is longer than a new connection may send. It is what is measured, and so
+   * no objection, but whoever compares certificates has to know that a round trip is in between.
+   */
+  private void initialWindow() {
+    Histogram connect = record.total(Phase.CONNECT);
+    if (connect.getTotalCount() == 0) {
+      return;
+    }
+    for (ServerFacts.Flight flight : evidence.conditions().flights()) {
+      double waited = median(Phase.FLIGHT);
+      if (flight.exceedsWindow() && waited >= TWO_ROUND_TRIPS * connect.getMinValue()) {
+        add(
+            "initial-window",
+            TRUSTED,
+            Fault.SERVER,
+            String.format(
+                Locale.ROOT,
+                "the server's flight is %d bytes%s, its rest waits for one more round trip: connect"
+                    + " p50 %s, flight p50 %s",
+                flight.bytes(),
+                flight.segments() < 0 ? "" : " in " + flight.segments() + " segments",
+                millis((long) median(Phase.CONNECT)),
+                millis((long) waited)),
+            String.format(
+                Locale.ROOT,
+                "%d bytes, %d segments of %d",
+                flight.windowBytes(),
+                ServerFacts.Flight.INITIAL_SEGMENTS,
+                flight.mss()),
+            "a shorter chain or smaller certificates, or a larger initial window at the server (ip"
+                + " route ... initcwnd)");
+      }
     }
   }
 

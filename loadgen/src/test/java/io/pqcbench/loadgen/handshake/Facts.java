@@ -20,6 +20,7 @@ public final class Facts {
         facts.serverKeyShareBytes(),
         facts.helloRetryRequest(),
         facts.certificate(),
+        facts.flight(),
         facts.ticketsIssued(),
         facts.httpStatus(),
         facts.bodyBytes(),

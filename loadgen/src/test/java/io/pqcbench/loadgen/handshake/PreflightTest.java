@@ -44,6 +44,16 @@ class PreflightTest {
       assertThat(facts.certificate().keyType()).isEqualTo("EC 256");
       assertThat(facts.certificate().signatureAlgorithm()).isEqualTo("SHA256withECDSA");
       assertThat(facts.certificate().chainLength()).isEqualTo(1);
+      assertThat(facts.certificate().leafBytes())
+          .isEqualTo(facts.certificate().chainBytes())
+          .isEqualTo(server.certificate().getEncoded().length);
+      // The stack does not say it, and is not made to seem as if it did.
+      assertThat(facts.certificate().signatureScheme()).isNull();
+      assertThat(facts.certificate().possibleSchemes()).containsExactly("ecdsa_secp256r1_sha256");
+      assertThat(facts.flight().bytes()).isEqualTo(facts.handshakeBytesIn());
+      assertThat(facts.flight().segments()).isPositive();
+      assertThat(facts.flight().windowBytes()).isEqualTo(10L * facts.flight().mss());
+      assertThat(facts.flight().exceedsWindow()).isFalse();
       assertThat(facts.certificate().trust()).isEqualTo("pinned");
       assertThat(facts.addresses()).contains("127.0.0.1");
     }
@@ -184,6 +194,8 @@ class PreflightTest {
       ServerFacts facts =
           facts(Plans.to(server.address().getPort()).tls("1.2").groups(NamedGroup.P256).plan());
       assertThat(facts.protocol()).isEqualTo("TLSv1.2");
+      assertThat(facts.flight()).isNull();
+      assertThat(facts.certificate().possibleSchemes()).isEmpty();
       assertThat(facts.group()).isEqualTo("P-256");
     }
   }

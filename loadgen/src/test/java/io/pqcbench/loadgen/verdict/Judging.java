@@ -1,5 +1,6 @@
 package io.pqcbench.loadgen.verdict;
 
+import io.pqcbench.loadgen.handshake.ServerFacts;
 import io.pqcbench.loadgen.monitor.MachineRecord;
 import io.pqcbench.loadgen.monitor.Machines;
 import io.pqcbench.loadgen.record.RunRecord;
@@ -22,6 +23,7 @@ final class Judging {
   private double clockCostNanos = 25;
   private String javaStack;
   private long pauseThresholdNanos = 1_000_000L;
+  private List<ServerFacts.Flight> flights = List.of();
   private Map<String, Long> allowances = Map.of();
   private long seconds = SECONDS;
 
@@ -100,6 +102,12 @@ final class Judging {
     return this;
   }
 
+  /** What the server sends in a handshake, over segments of 1,448 bytes. */
+  Judging flight(long bytes) {
+    flights = List.of(ServerFacts.Flight.of(bytes, (bytes + 1_447) / 1_448, 1_448));
+    return this;
+  }
+
   Judging allowances(Map<String, Long> grown) {
     allowances = grown;
     return this;
@@ -125,6 +133,7 @@ final class Judging {
                 clockCostNanos,
                 pauseThresholdNanos,
                 javaStack,
+                flights,
                 allowances)));
   }
 

@@ -40,6 +40,38 @@ class NetworkRulesTest {
     assertThat(Judging.of(retransmitting(4)).rules()).isEmpty();
   }
 
+  /** Connections over a link whose round trips take 50 ms. */
+  private static Samples flightsOf(long millis) {
+    Samples samples = new Samples(0);
+    for (int i = 0; i < 2_000; i++) {
+      samples.success(
+          i * SECOND / 100, Attempts.shape().connect(50_100_000L).flight(millis * 1_000_000L));
+    }
+    return samples;
+  }
+
+  @Test
+  void aFlightThatNeedsASecondWindowIsANote() {
+    Rules.Judgement judgement = Judging.of(flightsOf(101)).flight(14_481).judge();
+    assertThat(judgement.verdict()).isEqualTo(Verdict.TRUSTED);
+    assertThat(judgement.findings()).hasSize(1);
+    Finding finding = judgement.findings().get(0);
+    assertThat(finding.rule()).isEqualTo("initial-window");
+    assertThat(finding.level()).isEqualTo(Verdict.TRUSTED);
+    assertThat(finding.fault()).isEqualTo(Fault.SERVER);
+    assertThat(finding.observed())
+        .startsWith("the server's flight is 14481 bytes in 11 segments")
+        .containsPattern("connect p50 50\\.\\d\\d ms, flight p50 10\\d\\.\\d\\d ms");
+    assertThat(finding.limit()).isEqualTo("14480 bytes, 10 segments of 1448");
+  }
+
+  @Test
+  void aFlightThatFitsOrThatTookOneRoundTripAllTheSameIsNone() {
+    assertThat(Judging.of(flightsOf(101)).flight(14_480).rules()).isEmpty();
+    // The server's initial window is a larger one.
+    assertThat(Judging.of(flightsOf(52)).flight(20_000).rules()).isEmpty();
+  }
+
   @Test
   void oneSynThatWasSentAgainIsSuspect() {
     Finding finding = Judging.steady().machine(network(1, 0, 0)).finding("syn-retransmits");

@@ -37,7 +37,8 @@ class RulesTest {
             scheduled,
             false,
             List.of(),
-            new Evidence.Conditions(true, false, false, "tsc", 25, MILLI, null, Map.of())));
+            new Evidence.Conditions(
+                true, false, false, "tsc", 25, MILLI, null, List.of(), Map.of())));
   }
 
   private static Finding finding(Rules.Judgement judgement, String rule) {
