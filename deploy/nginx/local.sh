@@ -2,7 +2,7 @@
 # Real nginx with OpenSSL 3.5 (X25519MLKEM768, ML-DSA) for local tests, with nothing installed.
 #
 #   local.sh start    fetch (first time only) and start; prints target=, access_log=, pid=, tls12=, tickets=, p256=,
-#                     keepalive=, mldsa=, rsa=, openssl= on stdout, one per line; all else goes to stderr
+#                     keepalive=, mldsa=, rsa=, openssl=, nginx= on stdout, one per line; all else goes to stderr
 #   local.sh stop     end that nginx, and only that one
 #   local.sh status   the same lines as start, or exit 1 when it does not run
 #
@@ -208,10 +208,13 @@ make_files() {
   make_payloads "$dir/www"
   cp "$here/locations.conf" "$dir/"
   # For others, who do not know of loaders and libraries.
-  printf '%s\n' '#!/usr/bin/env bash' "OPENSSL_CONF=/dev/null exec $(printf '%q ' "$cache/root/usr/lib/$triplet/$loader" \
-    --inhibit-cache --library-path "$cache/root/usr/lib/$triplet:$cache/root/lib/$triplet" "$cache/root/usr/bin/openssl")\"\$@\"" \
-    >"$dir/openssl"
-  chmod 755 "$dir/openssl"
+  local program
+  for program in bin/openssl sbin/nginx; do
+    printf '%s\n' '#!/usr/bin/env bash' "OPENSSL_CONF=/dev/null exec $(printf '%q ' "$cache/root/usr/lib/$triplet/$loader" \
+      --inhibit-cache --library-path "$cache/root/usr/lib/$triplet:$cache/root/lib/$triplet" "$cache/root/usr/$program")\"\$@\"" \
+      >"$dir/${program#*/}"
+    chmod 755 "$dir/${program#*/}"
+  done
   "$here/certs.sh" --out "$dir/certs" --openssl "$dir/openssl" 2>"$dir/start.log" ||
     die "cannot make the certificates: $(tail -n 1 "$dir/start.log")"
 }
@@ -232,7 +235,7 @@ make_config() { # main-port tls12-port tickets-port p256-port keepalive-port mld
     >"$dir/servers/local.conf"
   printf '%s\n' "target=127.0.0.1:$1" "access_log=$dir/access.log" "tls12=127.0.0.1:$2" \
     "tickets=127.0.0.1:$3" "p256=127.0.0.1:$4" "keepalive=127.0.0.1:$5" "mldsa=127.0.0.1:$6" "rsa=127.0.0.1:$7" \
-    "openssl=$dir/openssl" >"$dir/endpoints"
+    "openssl=$dir/openssl" "nginx=$dir/nginx" >"$dir/endpoints"
 }
 
 # --- Commands ------------------------------------------------------------------------------------

@@ -115,7 +115,8 @@ public record ServerFacts(
    * @param segments in which they came; -1 when the kernel does not count them
    * @param mss bytes of a full segment on this connection
    * @param windowBytes {@value #INITIAL_SEGMENTS} full segments
-   * @param exceedsWindow whether it is longer
+   * @param exceedsWindow whether it is longer, or came in more segments, which is what Linux
+   *     counts, full or not
    */
   public record Flight(
       long bytes, long segments, int mss, long windowBytes, boolean exceedsWindow) {
@@ -126,7 +127,8 @@ public record ServerFacts(
     /** Compares a flight with the window of a connection. */
     public static Flight of(long bytes, long segments, int mss) {
       long window = (long) INITIAL_SEGMENTS * mss;
-      return new Flight(bytes, segments, mss, window, bytes > window);
+      return new Flight(
+          bytes, segments, mss, window, bytes > window || segments > INITIAL_SEGMENTS);
     }
   }
 

@@ -2,9 +2,11 @@ package io.pqcbench.loadgen.it;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -28,7 +30,7 @@ final class Namespaces implements AutoCloseable {
 
   private final String client;
   private final String server;
-  private Process serving;
+  private final List<Process> running = new ArrayList<>();
 
   private Namespaces(String name) {
     client = name + "-c";
@@ -37,6 +39,17 @@ final class Namespaces implements AutoCloseable {
 
   /** Makes them; skips the test where that cannot be. */
   static Namespaces create() throws Exception {
+    return create(Duration.ZERO);
+  }
+
+  /**
+   * Makes them with a long way between them, which needs no module of the kernel for it (netem).
+   *
+   * @param roundTrip there and back; zero for a cable
+   */
+  static Namespaces create(Duration roundTrip) throws Exception {
+    Needs.that(
+        roundTrip.isZero() || available("python3"), "python3 delays packets: install python3");
     Needs.that(available("ip"), "ip makes network namespaces: install iproute2");
     Needs.that(available("nft"), "nft drops packets: install nftables");
     deleteLeftOvers();
@@ -47,7 +60,13 @@ final class Namespaces implements AutoCloseable {
         Command.of("ip", "netns", "add", pair.client).exitCode() == 0,
         "only root can make network namespaces");
     try {
-      pair.connect();
+      if (roundTrip.isZero()) {
+        pair.connect();
+      } else {
+        pair.connectSlowly(roundTrip);
+      }
+      up(pair.client, CLIENT_ADDRESS);
+      up(pair.server, SERVER_ADDRESS);
     } catch (IOException | InterruptedException | RuntimeException | Error e) {
       pair.close();
       throw e;
@@ -65,8 +84,25 @@ final class Namespaces implements AutoCloseable {
     run(
         "ip", "-n", client, "link", "add", "cable", "type", "veth", "peer", "name", "cable",
         "netns", server);
-    up(client, CLIENT_ADDRESS);
-    up(server, SERVER_ADDRESS);
+  }
+
+  private void connectSlowly(Duration roundTrip) throws Exception {
+    run("ip", "netns", "add", server);
+    String script = Path.of(Namespaces.class.getResource("slow-link.py").toURI()).toString();
+    // It makes both ends where it runs, and holds on to the one that moves away.
+    String first =
+        start(
+            inClient(),
+            "python3",
+            script,
+            "--delay-ms",
+            Double.toString(roundTrip.toNanos() / 2e6),
+            "cable",
+            "far");
+    if (!"ready".equals(first)) {
+      throw new IOException("the slow link was not made: " + first);
+    }
+    run("ip", "-n", client, "link", "set", "far", "netns", server, "name", "cable");
   }
 
   private static void up(String namespace, String address)
@@ -114,15 +150,84 @@ final class Namespaces implements AutoCloseable {
     return List.of("ip", "netns", "exec", client);
   }
 
+  private List<String> inServer() {
+    return List.of("ip", "netns", "exec", server);
+  }
+
+  /** Starts a program that ends when its input does, and returns the first line that it prints. */
+  private String start(List<String> by, String... program) throws IOException {
+    List<String> words = new ArrayList<>(by);
+    words.addAll(List.of(program));
+    Process process = new ProcessBuilder(words).redirectError(Redirect.INHERIT).start();
+    running.add(process);
+    BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
+    return out.readLine();
+  }
+
+  /**
+   * Starts nginx and returns its address. It ends with this object.
+   *
+   * @param program nginx
+   * @param directory for its files
+   * @param chain PEM file of the server's certificate and those above it
+   * @param key PEM file
+   */
+  String serveByNginx(Path program, Path directory, Path chain, Path key) throws Exception {
+    Path configuration = directory.resolve("nginx.conf");
+    Files.writeString(
+        configuration,
+        """
+        user root;
+        daemon off;
+        pid "%1$s/nginx.pid";
+        error_log "%1$s/error.log";
+        events {}
+        http {
+          client_body_temp_path "%1$s/body";
+          proxy_temp_path "%1$s/proxy";
+          fastcgi_temp_path "%1$s/fastcgi";
+          uwsgi_temp_path "%1$s/uwsgi";
+          scgi_temp_path "%1$s/scgi";
+          access_log off;
+          server {
+            listen %2$s:443 ssl;
+            ssl_protocols TLSv1.3;
+            ssl_ecdh_curve X25519MLKEM768:X25519;
+            ssl_session_tickets off;
+            ssl_certificate "%3$s";
+            ssl_certificate_key "%4$s";
+            location / { return 200 ok; }
+          }
+        }
+        """
+            .formatted(directory, SERVER_ADDRESS, chain, key));
+    // The shell tells it when this process ends, whatever way.
+    String first =
+        start(
+            inServer(),
+            "bash",
+            "-c",
+            """
+            "$0" -p "$1" -e "$1/error.log" -c "$1/nginx.conf" >&2 & nginx=$!
+            until (exec 3<>/dev/tcp/$2/443) 2>/dev/null; do
+              kill -0 $nginx && sleep 0.1 || exit
+            done
+            echo ready; cat >/dev/null; kill -QUIT $nginx; wait $nginx
+            """,
+            program.toString(),
+            directory.toString(),
+            SERVER_ADDRESS);
+    if (!"ready".equals(first)) {
+      throw new IOException("nginx did not start: " + first);
+    }
+    return SERVER_ADDRESS + ":443";
+  }
+
   /** Starts the embedded server and returns its address. It ends with this object. */
   String serve(String... options) throws IOException {
     List<String> words =
         new ArrayList<>(
             List.of(
-                "ip",
-                "netns",
-                "exec",
-                server,
                 System.getProperty("java.home") + "/bin/java",
                 "-XX:TieredStopAtLevel=1",
                 "-Xmx256m",
@@ -133,9 +238,7 @@ final class Namespaces implements AutoCloseable {
                 "--host",
                 SERVER_ADDRESS));
     words.addAll(List.of(options));
-    serving = new ProcessBuilder(words).redirectError(ProcessBuilder.Redirect.INHERIT).start();
-    BufferedReader out = serving.inputReader(StandardCharsets.UTF_8);
-    String first = out.readLine();
+    String first = start(inServer(), words.toArray(new String[0]));
     if (first == null || !first.startsWith("target=")) {
       throw new IOException("the server did not start: " + first);
     }
@@ -145,10 +248,10 @@ final class Namespaces implements AutoCloseable {
   @Override
   public void close() throws IOException {
     try {
-      if (serving != null) {
-        serving.getOutputStream().close();
-        if (!serving.waitFor(5, TimeUnit.SECONDS)) {
-          serving.destroyForcibly();
+      for (Process process : running) {
+        process.getOutputStream().close();
+        if (!process.waitFor(5, TimeUnit.SECONDS)) {
+          process.destroyForcibly();
         }
       }
       // The cable goes with them.

@@ -19,6 +19,7 @@ record Nginx(
     String mldsa,
     String rsa,
     Path openssl,
+    Path program,
     Path accessLog) {
 
   /** Skips the test, saying why, where there is no nginx; in CI that is a failure. */
@@ -45,6 +46,7 @@ record Nginx(
         properties.getProperty("mldsa"),
         properties.getProperty("rsa"),
         Path.of(properties.getProperty("openssl")),
+        Path.of(properties.getProperty("nginx")),
         Path.of(properties.getProperty("access_log")));
   }
 
