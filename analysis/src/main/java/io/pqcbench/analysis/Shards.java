@@ -48,7 +48,9 @@ public final class Shards {
           "limits.maxInFlight",
           "tls.cacert",
           "tls.cert",
-          "tls.key");
+          "tls.key",
+          "tls.keyPasswordFile",
+          "tls.keyPasswordEnv");
 
   private static final String OWN_ADDRESSES = "limits.sources";
 

@@ -8,6 +8,7 @@ import io.pqcbench.loadgen.plan.SignatureScheme;
 import io.pqcbench.loadgen.plan.Target;
 import io.pqcbench.loadgen.plan.TlsStack;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
@@ -136,14 +137,29 @@ final class ConnectionOptions {
   @Option(
       names = "--cert",
       paramLabel = "FILE",
-      description = "PEM file of the client's certificate. Default: none")
+      description =
+          "File of the client's certificate, for servers that ask for one: a PEM chain, leaf first,"
+              + " with --key, or PKCS#12 (.p12, .pfx) with the key in it. Default: none")
   private Path cert;
 
   @Option(
       names = "--key",
       paramLabel = "FILE",
-      description = "PEM file (PKCS#8) of the client's key. Default: none")
+      description = "PEM file of the client's key. Default: none")
   private Path key;
+
+  @Option(
+      names = "--key-password-file",
+      paramLabel = "FILE",
+      description =
+          "File whose first line is the password of the key, or of the PKCS#12 file. Default: none")
+  private Path keyPasswordFile;
+
+  @Option(
+      names = "--key-password-env",
+      paramLabel = "NAME",
+      description = "Variable of the environment that holds that password. Default: none")
+  private String keyPasswordEnv;
 
   @Option(
       names = "--path",
@@ -233,6 +249,22 @@ final class ConnectionOptions {
     requireFile("--cacert", cacert);
     requireFile("--cert", cert);
     requireFile("--key", key);
+    requireFile("--key-password-file", keyPasswordFile);
+    if (cert != null && key == null && isPem(cert)) {
+      throw new IllegalArgumentException(
+          "--cert is a PEM file, whose key must be given by --key (a server's root goes to"
+              + " --cacert): cert="
+              + cert);
+    }
+  }
+
+  /** Whether a file is text: PKCS#12 is DER and begins with a SEQUENCE, 0x30, and its length. */
+  private static boolean isPem(Path file) {
+    try (InputStream in = Files.newInputStream(file)) {
+      return in.read() != 0x30 || in.read() < 0x80;
+    } catch (IOException e) {
+      throw new IllegalArgumentException("--cert cannot be read: file=" + file, e);
+    }
   }
 
   private static void requireFile(String option, Path file) {
@@ -280,6 +312,8 @@ final class ConnectionOptions {
         cacert,
         cert,
         key,
+        keyPasswordFile,
+        keyPasswordEnv,
         new LoadPlan.Stack(tlsStack, opensslLib, sigalgs, cipherSuites));
   }
 

@@ -144,6 +144,8 @@ public final class WarmUp {
             null,
             null,
             null,
+            null,
+            null,
             // Without the signature schemes, among which that of the server here may not be.
             new LoadPlan.Stack(
                 tls.stack().name(), tls.stack().library(), List.of(), tls.stack().cipherSuites())),

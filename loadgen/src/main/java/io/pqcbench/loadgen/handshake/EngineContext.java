@@ -53,13 +53,6 @@ final class EngineContext implements TlsConnections {
     NativeTls.require(offer.stack());
     this.offer = offer;
     this.groups = groups;
-    if (offer.cert() != null) {
-      throw new SSLException(
-          "the TLS stack "
-              + offer.stack().name().label()
-              + " has no client certificate here, take boringssl or openssl: cert="
-              + offer.cert());
-    }
     try {
       context = SSLContext.getInstance("TLS", provider());
       context.init(null, new TrustManager[] {new Trust(trust)}, null);

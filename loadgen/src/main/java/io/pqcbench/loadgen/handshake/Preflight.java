@@ -38,6 +38,8 @@ public final class Preflight {
 
   private static final int TLS_13 = 0x0304;
 
+  private static final int BAD_REQUEST = 400;
+
   private final LoadPlan plan;
   private final NanoClock clock;
 
@@ -198,7 +200,10 @@ public final class Preflight {
                   + plan.request().path()
                   + " with HTTP status "
                   + attempt.detail()
-                  + "; try --path"
+                  + (attempt.detail() == BAD_REQUEST
+                      ? ", as nginx does without a client certificate that it accepts"
+                          + clientCertificateHint()
+                      : "; try --path")
               : where
                   + " did not answer with HTTP/"
                   + (quic() ? "0.9: " : "1.1: ")
@@ -227,9 +232,13 @@ public final class Preflight {
   private String explainAlert(InetSocketAddress address, String where, Attempt attempt)
       throws PreflightException {
     String alert = TlsAlert.name(attempt.detail());
-    if (attempt.reached(Milestone.SECURED)) {
+    if (attempt.reached(Milestone.SECURED) || TlsAlert.aboutCertificate(attempt.detail())) {
+      // In TLS 1.3 the client's certificate is the last thing that it sends, so the answer to it
+      // comes when the handshake is over here.
       return where
-          + " ended the connection after the handshake with the alert "
+          + " ended the connection "
+          + (attempt.reached(Milestone.SECURED) ? "after" : "in")
+          + " the handshake with the alert "
           + alert
           + clientCertificateHint();
     }
@@ -312,7 +321,9 @@ public final class Preflight {
   }
 
   private String clientCertificateHint() {
-    return plan.tls().cert() == null ? "; if it wants a client certificate: --cert and --key" : "";
+    return plan.tls().cert() == null
+        ? "; if it wants a client certificate: --cert and --key"
+        : "; the client's certificate is " + plan.tls().cert();
   }
 
   private static String names(List<NamedGroup> groups) {

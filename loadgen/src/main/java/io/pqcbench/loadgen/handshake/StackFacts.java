@@ -149,6 +149,8 @@ public record StackFacts(
             null,
             null,
             null,
+            null,
+            null,
             stack);
     Offer read = new Offer();
     Memory out = new Memory(HELLO_BYTES);

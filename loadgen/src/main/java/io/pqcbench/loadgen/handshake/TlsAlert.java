@@ -1,6 +1,7 @@
 package io.pqcbench.loadgen.handshake;
 
 import java.util.Map;
+import java.util.Set;
 
 /** The names of TLS alerts: RFC 8446, section 6, and the IANA registry "TLS Alerts". */
 public final class TlsAlert {
@@ -44,6 +45,11 @@ public final class TlsAlert {
           Map.entry(116, "certificate_required"),
           Map.entry(NO_APPLICATION_PROTOCOL, "no_application_protocol"));
 
+  /**
+   * Alerts by which a server says that it does not accept the client's certificate, or has none.
+   */
+  private static final Set<Integer> ABOUT_CERTIFICATES = Set.of(42, 43, 44, 45, 46, 48, 49, 116);
+
   private TlsAlert() {}
 
   /** Returns the alert of a name, or {@link Attempt#NONE} if there is none. */
@@ -54,6 +60,11 @@ public final class TlsAlert {
       }
     }
     return Attempt.NONE;
+  }
+
+  /** Returns whether an alert, from a server, is about the client's certificate. */
+  static boolean aboutCertificate(int description) {
+    return ABOUT_CERTIFICATES.contains(description);
   }
 
   /**

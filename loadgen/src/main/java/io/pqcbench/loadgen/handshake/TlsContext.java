@@ -6,8 +6,7 @@ import io.netty.util.NetUtil;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.plan.TlsStack;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.security.cert.CertificateException;
 import java.util.List;
 import javax.net.ssl.SSLException;
 
@@ -97,7 +96,7 @@ final class TlsContext implements TlsConnections {
       if (tickets != null) {
         SSLContext.setSSLSessionCache(context, tickets);
       }
-      identity = offer.cert() == null ? null : Identity.read(offer.cert(), offer.key());
+      identity = offer.cert() == null ? null : Identity.read(context, offer);
     } catch (SSLException e) {
       SSLContext.free(context);
       throw e;
@@ -132,23 +131,41 @@ final class TlsContext implements TlsConnections {
   /** This client's certificate chain and key in native memory, for servers that ask for them. */
   private record Identity(long chain, long key) {
 
-    static Identity read(Path cert, Path key) throws SSLException {
+    static Identity read(long context, LoadPlan.TlsOffer offer) throws SSLException {
       long chain = 0;
+      long key = 0;
+      long ssl = 0;
       try {
-        chain = parse(cert, SSL::parseX509Chain);
-        return new Identity(chain, parse(key, bio -> SSL.parsePrivateKey(bio, null)));
+        ClientIdentity identity = ClientIdentity.read(offer);
+        chain = parse(identity.chain, SSL::parseX509Chain);
+        key = parse(identity.key, bio -> SSL.parsePrivateKey(bio, identity.password));
+        // Tried once, so that one that does not fit is found here and not in every connection.
+        ssl = SSL.newSSL(context, false);
+        SSL.setKeyMaterial(ssl, chain, key);
+        return new Identity(chain, key);
+      } catch (CertificateException e) {
+        throw new SSLException(e.getMessage(), e);
         // The native calls throw no other type.
       } catch (Exception e) {
+        String doing =
+            chain == 0
+                ? "the client's certificate cannot be read"
+                : key == 0
+                    ? "the client's key cannot be read: it must be PEM, of a kind that the TLS"
+                        + " stack knows (BoringSSL: RSA, ECDSA, Ed25519), and if it is encrypted"
+                        + " --key-password-file or --key-password-env must hold its password"
+                    : "the client's key does not belong to its certificate";
         if (chain != 0) {
           SSL.freeX509Chain(chain);
         }
-        throw new SSLException(
-            "the client certificate cannot be used, it must be a PEM chain with an unencrypted"
-                + " PKCS#8 key: cert="
-                + cert
-                + " key="
-                + key,
-            e);
+        if (key != 0) {
+          SSL.freePrivateKey(key);
+        }
+        throw new SSLException(doing + ": cert=" + offer.cert() + " key=" + offer.key(), e);
+      } finally {
+        if (ssl != 0) {
+          SSL.freeSSL(ssl);
+        }
       }
     }
 
@@ -156,8 +173,8 @@ final class TlsContext implements TlsConnections {
       long parse(long bio) throws Exception;
     }
 
-    private static long parse(Path file, Parser parser) throws Exception {
-      Memory pem = new Memory(Files.readAllBytes(file));
+    private static long parse(byte[] text, Parser parser) throws Exception {
+      Memory pem = new Memory(text);
       long bio = SSL.newMemBIO();
       try {
         SSL.bioWrite(bio, pem.address, pem.size);

@@ -320,8 +320,11 @@ public record LoadPlan(
    * @param alpn protocols to offer; empty to offer none
    * @param trust what is demanded of the certificate
    * @param cacert PEM file of trusted roots; null for the system's
-   * @param cert PEM file of the client's chain; null for none
-   * @param key PEM file of the client's key; null exactly when {@code cert} is
+   * @param cert file of the client's chain, PEM, or PKCS#12 with its key; null for none
+   * @param key PEM file of the client's key; null without one, and for PKCS#12
+   * @param keyPasswordFile whose first line is the password of the key or the PKCS#12 file; null
+   *     for none
+   * @param keyPasswordEnv variable of the environment that holds it; null for none
    * @param stack by what all of this is done
    */
   public record TlsOffer(
@@ -335,16 +338,36 @@ public record LoadPlan(
       Path cacert,
       Path cert,
       Path key,
+      Path keyPasswordFile,
+      String keyPasswordEnv,
       Stack stack) {
     public TlsOffer {
       groups = List.copyOf(groups);
       alpn = List.copyOf(alpn);
-      if ((cert == null) != (key == null)) {
+      if (cert == null && key != null) {
         throw new IllegalArgumentException(
-            "--cert and --key belong together (a server's root goes to --cacert): cert="
-                + cert
-                + " key="
-                + key);
+            "--key needs --cert (a server's root goes to --cacert): key=" + key);
+      }
+      if (keyPasswordFile != null && keyPasswordEnv != null) {
+        throw new IllegalArgumentException(
+            "--key-password-file and --key-password-env are two ways of the same, take one: file="
+                + keyPasswordFile
+                + " variable="
+                + keyPasswordEnv);
+      }
+      if (cert == null && (keyPasswordFile != null || keyPasswordEnv != null)) {
+        throw new IllegalArgumentException(
+            "there is no key that a password could be for, --cert is missing: file="
+                + keyPasswordFile
+                + " variable="
+                + keyPasswordEnv);
+      }
+      if (cert != null && !stack.name().compiled()) {
+        throw new IllegalArgumentException(
+            "the TLS stack "
+                + stack.name().label()
+                + " shows no client certificate here, take --tls-stack boringssl or openssl: cert="
+                + cert);
       }
       NamedGroup.requireOffered(groups, stack.name());
       if (expectGroup != null && !groups.contains(expectGroup)) {
@@ -380,7 +403,19 @@ public record LoadPlan(
 
     TlsOffer withSni(String name) {
       return new TlsOffer(
-          groups, version, expectGroup, expectCipher, name, alpn, trust, cacert, cert, key, stack);
+          groups,
+          version,
+          expectGroup,
+          expectCipher,
+          name,
+          alpn,
+          trust,
+          cacert,
+          cert,
+          key,
+          keyPasswordFile,
+          keyPasswordEnv,
+          stack);
     }
   }
 

@@ -83,7 +83,11 @@ class LoadgenTest {
         "--target host:0 | port=0",
         "--target host:70000 | port=70000",
         "--target http://host | must be https",
-        "--cert /etc/hostname | --cert and --key belong together",
+        "--cert /etc/hostname | --cert is a PEM file, whose key must be given by --key",
+        "--key /etc/hostname | --key needs --cert",
+        "--key-password-env PASS | --cert is missing",
+        "--cert /etc/hostname --key /etc/hostname --key-password-env P --key-password-file"
+            + " /etc/hostname | take one",
         "--cacert /nosuch/file | file=/nosuch/file",
         "--ciphers TLS_AES_128_GCM_SHA256 | cannot restrict the cipher suites of TLS 1.3",
         "--ciphersuites nosuch --tls-stack openssl | unknown cipher suite",

@@ -13,10 +13,13 @@ import io.pqcbench.loadgen.target.EmbeddedServer;
 import io.pqcbench.loadgen.target.ServerOptions;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -324,6 +327,36 @@ class ExchangeTest {
       assertThat(attempt.outcome()).isEqualTo(Outcome.SUCCESS);
       assertThat(attempt.reached(Milestone.HELLO_RECEIVED)).isTrue();
     }
+  }
+
+  @Test
+  void aClientCertificateThatIsMissingOrNotAcceptedIsTheServersAlert(@TempDir Path directory)
+      throws Exception {
+    X509Bundle known = identity("CN=known").buildSelfSigned();
+    X509Bundle stranger = identity("CN=stranger").buildSelfSigned();
+    Path cert = Files.writeString(directory.resolve("c.pem"), stranger.getCertificatePEM());
+    Path key = Files.writeString(directory.resolve("c.key"), stranger.getPrivateKeyPEM());
+    try (JdkTlsServer server =
+        new JdkTlsServer(identity("CN=server.example").buildSelfSigned(), known)) {
+      Plans plans = Plans.to(server.port()).groups(NamedGroup.X25519);
+      try (OneShot missing = OneShot.blind(plans.plan());
+          OneShot wrong = OneShot.blind(plans.clientCertificate(cert, key).plan())) {
+        // Complete here, because the server answers to the last that it is sent.
+        Attempt attempt = missing.run();
+        assertThat(attempt.reached(Milestone.SECURED)).isTrue();
+        assertThat(attempt.outcome()).isEqualTo(Outcome.TLS_ALERT);
+        // Of older JDKs the one, of newer ones the other.
+        assertThat(TlsAlert.name(attempt.detail())).isIn("bad_certificate", "certificate_required");
+        attempt = wrong.run();
+        assertThat(attempt.reached(Milestone.SECURED)).isTrue();
+        assertThat(attempt.outcome()).isEqualTo(Outcome.TLS_ALERT);
+        assertThat(TlsAlert.name(attempt.detail())).isEqualTo("certificate_unknown");
+      }
+    }
+  }
+
+  private static CertificateBuilder identity(String subject) {
+    return new CertificateBuilder().ecp256().subject(subject).setIsCertificateAuthority(true);
   }
 
   @Test

@@ -245,4 +245,32 @@ class PreflightTest {
           .hasMessageContaining("--cert and --key");
     }
   }
+
+  @Test
+  void saysWhatIsWrongWithTheFilesOfTheClientsCertificate(@TempDir Path directory)
+      throws Exception {
+    X509Bundle client = certificate().subject("CN=client").buildSelfSigned();
+    X509Bundle other = certificate().subject("CN=other").buildSelfSigned();
+    Path cert = pem(directory.resolve("client.pem"), client.getCertificatePathPEM());
+    Path key = pem(directory.resolve("other.key"), other.getPrivateKeyPEM());
+    Path password = pem(directory.resolve("password"), "wrong\n");
+    Path store = directory.resolve("client.p12");
+    try (var out = Files.newOutputStream(store)) {
+      client.toKeyStore("right".toCharArray()).store(out, "right".toCharArray());
+    }
+    Plans plans = Plans.to(1);
+    assertThatThrownBy(() -> facts(plans.clientCertificate(cert, key).plan()))
+        .hasMessageContaining("the client's key does not belong to its certificate")
+        .hasMessageContaining("other.key");
+    assertThatThrownBy(() -> facts(plans.clientCertificate(cert, password).plan()))
+        .hasMessageContaining("the client's key cannot be read");
+    assertThatThrownBy(() -> facts(plans.clientCertificate(password, key).plan()))
+        .hasMessageContaining("--cert holds no PEM certificate");
+    assertThatThrownBy(() -> facts(plans.clientCertificate(store, null).plan()))
+        .hasMessageContaining("--key-password-file");
+    assertThatThrownBy(
+            () -> facts(plans.clientCertificate(store, null).keyPassword(password).plan()))
+        .hasMessageContaining("is the password right?")
+        .hasMessageNotContaining("wrong");
+  }
 }

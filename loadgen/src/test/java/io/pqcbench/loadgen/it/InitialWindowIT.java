@@ -31,12 +31,11 @@ class InitialWindowIT {
   private static final int ML_DSA_87_INTERMEDIATE = 7_470;
 
   @TempDir private Path directory;
-  private Nginx nginx;
   private Namespaces network;
 
   @BeforeEach
   void connect() throws Exception {
-    nginx = Nginx.require();
+    Nginx.require();
     network = Namespaces.create(ROUND_TRIP);
   }
 
@@ -77,10 +76,7 @@ class InitialWindowIT {
   private FinishedRun run(Identity identity) throws Exception {
     String target =
         network.serveByNginx(
-            nginx.program(),
-            Files.createDirectories(directory.resolve("nginx")),
-            identity.chain(),
-            identity.key());
+            Files.createDirectories(directory.resolve("nginx")), identity.chain(), identity.key());
     BundleFiles bundle = new BundleFiles(directory.resolve("bundle"));
     FinishedRun run =
         FinishedRun.of(

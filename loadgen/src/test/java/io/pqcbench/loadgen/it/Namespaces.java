@@ -31,6 +31,7 @@ final class Namespaces implements AutoCloseable {
   private final String client;
   private final String server;
   private final List<Process> running = new ArrayList<>();
+  private OwnNginx nginx;
 
   private Namespaces(String name) {
     client = name + "-c";
@@ -165,61 +166,27 @@ final class Namespaces implements AutoCloseable {
   }
 
   /**
-   * Starts nginx and returns its address. It ends with this object.
+   * Starts nginx with a certificate and returns its address. It ends with this object.
    *
-   * @param program nginx
    * @param directory for its files
-   * @param chain PEM file of the server's certificate and those above it
-   * @param key PEM file
    */
-  String serveByNginx(Path program, Path directory, Path chain, Path key) throws Exception {
-    Path configuration = directory.resolve("nginx.conf");
-    Files.writeString(
-        configuration,
-        """
-        user root;
-        daemon off;
-        pid "%1$s/nginx.pid";
-        error_log "%1$s/error.log";
-        events {}
-        http {
-          client_body_temp_path "%1$s/body";
-          proxy_temp_path "%1$s/proxy";
-          fastcgi_temp_path "%1$s/fastcgi";
-          uwsgi_temp_path "%1$s/uwsgi";
-          scgi_temp_path "%1$s/scgi";
-          access_log off;
-          server {
-            listen %2$s:443 ssl;
-            ssl_protocols TLSv1.3;
-            ssl_ecdh_curve X25519MLKEM768:X25519;
-            ssl_session_tickets off;
-            ssl_certificate "%3$s";
-            ssl_certificate_key "%4$s";
-            location / { return 200 ok; }
-          }
-        }
-        """
-            .formatted(directory, SERVER_ADDRESS, chain, key));
-    // The shell tells it when this process ends, whatever way.
-    String first =
-        start(
+  String serveByNginx(Path directory, Path chain, Path key) throws Exception {
+    nginx =
+        OwnNginx.start(
             inServer(),
-            "bash",
-            "-c",
+            directory,
+            SERVER_ADDRESS,
+            443,
             """
-            "$0" -p "$1" -e "$1/error.log" -c "$1/nginx.conf" >&2 & nginx=$!
-            until (exec 3<>/dev/tcp/$2/443) 2>/dev/null; do
-              kill -0 $nginx && sleep 0.1 || exit
-            done
-            echo ready; cat >/dev/null; kill -QUIT $nginx; wait $nginx
-            """,
-            program.toString(),
-            directory.toString(),
-            SERVER_ADDRESS);
-    if (!"ready".equals(first)) {
-      throw new IOException("nginx did not start: " + first);
-    }
+            access_log off;
+            server {
+              listen %s:443 ssl;
+              ssl_certificate "%s";
+              ssl_certificate_key "%s";
+              location / { return 200 ok; }
+            }
+            """
+                .formatted(SERVER_ADDRESS, chain, key));
     return SERVER_ADDRESS + ":443";
   }
 
@@ -248,6 +215,9 @@ final class Namespaces implements AutoCloseable {
   @Override
   public void close() throws IOException {
     try {
+      if (nginx != null) {
+        nginx.close();
+      }
       for (Process process : running) {
         process.getOutputStream().close();
         if (!process.waitFor(5, TimeUnit.SECONDS)) {

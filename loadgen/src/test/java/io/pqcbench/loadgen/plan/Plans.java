@@ -23,6 +23,7 @@ public final class Plans {
   private Path cacert;
   private Path cert;
   private Path key;
+  private Path keyPasswordFile;
   private LoadPlan.Stack stack = LoadPlan.Stack.DEFAULT;
   private LoadPlan.Sessions sessions = LoadPlan.Sessions.FRESH;
   private boolean handshakeOnly;
@@ -119,6 +120,11 @@ public final class Plans {
     return this;
   }
 
+  public Plans keyPassword(Path file) {
+    keyPasswordFile = file;
+    return this;
+  }
+
   public Plans resuming(double share) {
     sessions = new LoadPlan.Sessions(share, 0, 0);
     return this;
@@ -205,6 +211,8 @@ public final class Plans {
             cacert,
             cert,
             key,
+            keyPasswordFile,
+            null,
             stack),
         sessions,
         new LoadPlan.Request(handshakeOnly, path, headers, expectBytes),
