@@ -200,6 +200,14 @@ final class ConnectionOptions {
   private LoadPlan.Close close = LoadPlan.Close.FIN;
 
   @Option(
+      names = "--proxy-protocol",
+      paramLabel = "v1|v2",
+      description =
+          "Begin every connection with a header of HAProxy's PROXY protocol, as a server behind a"
+              + " load balancer expects it, with the connection's own addresses. Default: none")
+  private LoadPlan.ProxyProtocol proxyProtocol = LoadPlan.ProxyProtocol.NONE;
+
+  @Option(
       names = "--connect-to",
       paramLabel = "HOST1:PORT1:HOST2:PORT2",
       description =
@@ -357,7 +365,8 @@ final class ConnectionOptions {
         timeoutNanos,
         close,
         sources,
-        slowThresholdNanos);
+        slowThresholdNanos,
+        proxyProtocol);
   }
 
   private static final Pattern LISTEN =

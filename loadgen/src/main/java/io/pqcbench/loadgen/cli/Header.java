@@ -110,6 +110,13 @@ final class Header {
         Quantity.format(plan.limits().timeoutNanos()),
         plan.limits().close().name().toLowerCase(Locale.ROOT),
         plan.request().handshakeOnly() ? ", handshake only" : ", GET " + plan.request().path());
+    if (plan.limits().proxyProtocol() != LoadPlan.ProxyProtocol.NONE) {
+      line(
+          text,
+          "proxy",
+          "PROXY protocol %s: a header before each ClientHello, in no count of bytes",
+          plan.limits().proxyProtocol().name().toLowerCase(Locale.ROOT));
+    }
     if (plan.sessions().pooled()) {
       line(
           text,

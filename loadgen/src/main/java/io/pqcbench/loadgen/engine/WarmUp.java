@@ -165,7 +165,8 @@ public final class WarmUp {
             TIMEOUT_NANOS,
             limits.close(),
             List.of(),
-            limits.slowThresholdNanos()),
+            limits.slowThresholdNanos(),
+            LoadPlan.ProxyProtocol.NONE),
         plan.transport());
   }
 

@@ -38,6 +38,7 @@ public final class Connector implements Connections {
   final Connection.Owner owner;
   final long expectBytes;
   final boolean orderlyClose;
+  final LoadPlan.ProxyProtocol proxyProtocol;
   final Memory in = new Memory(BUFFER_BYTES);
   final Memory out = new Memory(BUFFER_BYTES);
   final Memory plaintext = new Memory(PLAINTEXT_BYTES);
@@ -73,6 +74,7 @@ public final class Connector implements Connections {
       byte[] request,
       long expectBytes,
       boolean orderlyClose,
+      LoadPlan.ProxyProtocol proxyProtocol,
       boolean describes,
       Tickets tickets,
       LongPredicate resumes,
@@ -86,6 +88,7 @@ public final class Connector implements Connections {
     this.request = request == null ? null : new Memory(request);
     this.expectBytes = expectBytes;
     this.orderlyClose = orderlyClose;
+    this.proxyProtocol = proxyProtocol;
     this.describes = describes;
     this.tickets = tickets;
     this.resumes = resumes;

@@ -54,8 +54,8 @@ final class EngineConnection extends TlsConnection {
   }
 
   @Override
-  void sinkTo(Memory out) {
-    sink = out.bytes.duplicate().clear();
+  void sinkTo(Memory out, int from) {
+    sink = out.bytes.slice(from, out.size - from);
   }
 
   @Override

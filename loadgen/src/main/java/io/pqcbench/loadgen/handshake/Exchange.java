@@ -10,6 +10,7 @@ import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.channel.epoll.EpollIoOps;
 import io.netty.channel.unix.FileDescriptor;
 import io.netty.channel.unix.Socket;
+import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.schedule.NanoClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -88,6 +89,7 @@ public final class Exchange extends Connection implements EpollIoHandle {
   private int requests;
 
   private int localPort;
+  private InetSocketAddress remote;
 
   /** What was counted on this connection before the current request. */
   private int recordsInBefore;
@@ -143,6 +145,7 @@ public final class Exchange extends Connection implements EpollIoHandle {
     attempt.begin(index, plannedNanos);
     attempt.resumes = shared.resumes.test(index);
     attempt.setUp = shared.pooled;
+    this.remote = remote;
     state = State.CONNECTING;
     attempt.mark(Milestone.STARTED, clock.nanos());
     try {
@@ -300,28 +303,44 @@ public final class Exchange extends Connection implements EpollIoHandle {
   private void connected(long now) throws IOException {
     attempt.mark(Milestone.CONNECTED, now);
     state = State.HANDSHAKING;
-    tls.sinkTo(shared.out);
+    // In front of the ClientHello, so that both are one write.
+    int before = writeProxyHeader();
+    tls.sinkTo(shared.out, before);
     int status = tls.handshake();
-    int length = tls.sunk();
+    int end = before + tls.sunk();
     tls.detach();
     if (status != TlsConnection.WANT_READ) {
       handshakeFailed(tls.failure(shared.trust));
       return;
     }
-    count(0, length);
+    count(before, end);
     // Before the write call, so that on loopback, where the receiver's work is done inside it, that
     // work is in the flight.
     attempt.mark(Milestone.HELLO_SENT, clock.nanos());
-    send(length);
-    notePort();
+    send(end);
+    if (before == 0) {
+      notePort();
+    }
+  }
+
+  /** Returns how long it is; 0 without one. No byte count holds it, as it is none of TLS. */
+  private int writeProxyHeader() {
+    if (shared.proxyProtocol == LoadPlan.ProxyProtocol.NONE) {
+      return 0;
+    }
+    InetSocketAddress local = notePort();
+    return local == null
+        ? 0
+        : ProxyHeader.write(shared.proxyProtocol, local, remote, shared.out.bytes);
   }
 
   /** Asked for while the server works, not before the connection is waited for. */
-  private void notePort() {
+  private InetSocketAddress notePort() {
     InetSocketAddress local = socket.localAddress();
     if (local != null) {
       attempt.localPort = local.getPort();
     }
+    return local;
   }
 
   /**

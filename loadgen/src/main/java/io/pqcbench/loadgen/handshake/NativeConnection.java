@@ -42,9 +42,9 @@ final class NativeConnection extends TlsConnection {
   }
 
   @Override
-  void sinkTo(Memory out) {
-    sinkSize = out.size;
-    SSL.bioSetByteBuffer(bio, out.address, out.size, true);
+  void sinkTo(Memory out, int from) {
+    sinkSize = out.size - from;
+    SSL.bioSetByteBuffer(bio, out.address + from, sinkSize, true);
   }
 
   @Override

@@ -221,11 +221,19 @@ public final class Preflight {
               + " the connection after "
               + stage(attempt.lastReached())
               + ", before the exchange was over"
-              + (quic() ? ": " + attempt.failure().getMessage() : "; is it a TLS server?");
+              + (quic()
+                  ? ": " + attempt.failure().getMessage()
+                  : "; is it a TLS server?" + proxyDoubt());
       case TLS_ALERT -> explainAlert(address, where, attempt);
       case NO_PORT -> "this machine has no ephemeral port left for " + where;
       default ->
-          "no " + version + " handshake with " + where + ": " + attempt.failure().getMessage();
+          "no "
+              + version
+              + " handshake with "
+              + where
+              + ": "
+              + attempt.failure().getMessage()
+              + proxyHint();
     };
   }
 
@@ -257,7 +265,8 @@ public final class Preflight {
           + " (alert "
           + alert
           + ")"
-          + (plan.tls().tls13() ? "; to measure TLS 1.2: --tls 1.2 with a classical group" : "");
+          + (plan.tls().tls13() ? "; to measure TLS 1.2: --tls 1.2 with a classical group" : "")
+          + proxyHint();
     }
     List<NamedGroup> accepted = new ArrayList<>();
     for (NamedGroup group : NamedGroup.offered(plan.tls().stack().name())) {
@@ -307,8 +316,9 @@ public final class Preflight {
       case BORINGSSL, JDK ->
           "; its certificate may need a signature scheme that the TLS stack "
               + stack.name().label()
-              + " does not offer, as one of ML-DSA does: --tls-stack openssl and bc offer mldsa44,"
-              + " mldsa65 and mldsa87";
+              + " does not offer, as one of ML-DSA does: "
+              + (quic() ? "over TCP " : "")
+              + "--tls-stack openssl and bc offer mldsa44, mldsa65 and mldsa87";
       case OPENSSL ->
           "; its certificate may need a signature scheme that the TLS stack OpenSSL does not offer;"
               + " see loadgen stacks";
@@ -318,6 +328,18 @@ public final class Preflight {
               + plan.tls().groups().get(0)
               + ",P-256";
     };
+  }
+
+  private String proxyDoubt() {
+    return plan.limits().proxyProtocol() == LoadPlan.ProxyProtocol.NONE
+        ? " Behind a load balancer it may expect a PROXY header: --proxy-protocol"
+        : proxyHint();
+  }
+
+  private String proxyHint() {
+    return plan.limits().proxyProtocol() == LoadPlan.ProxyProtocol.NONE
+        ? ""
+        : "; was it told to expect the PROXY header that --proxy-protocol sends?";
   }
 
   private String clientCertificateHint() {

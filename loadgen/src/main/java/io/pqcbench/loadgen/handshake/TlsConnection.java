@@ -39,7 +39,12 @@ abstract class TlsConnection {
   abstract boolean offer(Tickets tickets);
 
   /** Attaches a sink, empty. */
-  abstract void sinkTo(Memory out);
+  final void sinkTo(Memory out) {
+    sinkTo(out, 0);
+  }
+
+  /** Attaches a sink behind what is in the memory already. */
+  abstract void sinkTo(Memory out, int from);
 
   /** Attaches a source. */
   abstract void sourceFrom(Memory in, int from, int length);

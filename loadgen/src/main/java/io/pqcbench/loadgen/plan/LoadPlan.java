@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * What exactly one run will do: immutable, validated, and written to the bundle as it is.
@@ -159,6 +160,12 @@ public record LoadPlan(
           "a request over QUIC is one of HTTP/0.9, which has no headers: headers="
               + request.headers());
     }
+    if (limits.proxyProtocol() != ProxyProtocol.NONE) {
+      throw new IllegalArgumentException(
+          "a PROXY header begins a TCP connection, leave out --proxy-protocol or --transport quic:"
+              + " proxyProtocol="
+              + limits.proxyProtocol().name().toLowerCase(Locale.ROOT));
+    }
     if (limits.close() == Close.RST) {
       throw new IllegalArgumentException(
           "--close rst resets a TCP connection, QUIC has none and leaves no TIME_WAIT: close=rst");
@@ -214,6 +221,13 @@ public record LoadPlan(
   public enum Close {
     FIN,
     RST
+  }
+
+  /** Whether a connection begins with a header that names its addresses, as behind a proxy. */
+  public enum ProxyProtocol {
+    NONE,
+    V1,
+    V2
   }
 
   /** What the client demands of the server's certificate. */
@@ -510,6 +524,7 @@ public record LoadPlan(
    * @param close how connections are closed
    * @param sources local addresses to connect from, in turn; empty to let the kernel choose
    * @param slowThresholdNanos responses above it go to the slow log; positive
+   * @param proxyProtocol header with which every connection begins
    */
   public record Limits(
       int lanes,
@@ -520,7 +535,8 @@ public record LoadPlan(
       long timeoutNanos,
       Close close,
       List<InetAddress> sources,
-      long slowThresholdNanos) {
+      long slowThresholdNanos,
+      ProxyProtocol proxyProtocol) {
     public Limits {
       sources = List.copyOf(sources);
       positive("--lanes", lanes);

@@ -107,6 +107,7 @@ class LoadgenTest {
         "--tls 1.1 | --tls must be 1.3, 1.2 or 1.2,1.3",
         "--tls 1.2 --groups X25519MLKEM768 | TLS 1.3 only",
         "--insecure --verify | contradict",
+        "--proxy-protocol v3 | 'v3'",
         "-H nocolon | Name: value",
         "--path nopath | slash",
         "--lanes 0 | --lanes must be positive",

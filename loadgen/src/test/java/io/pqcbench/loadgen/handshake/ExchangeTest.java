@@ -11,12 +11,18 @@ import io.pqcbench.loadgen.plan.TlsStack;
 import io.pqcbench.loadgen.schedule.NanoClock;
 import io.pqcbench.loadgen.target.EmbeddedServer;
 import io.pqcbench.loadgen.target.ServerOptions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -365,6 +371,37 @@ class ExchangeTest {
       LoadPlan plan =
           Plans.to(server.address().getPort()).sources(InetAddress.getByName("127.0.0.9")).plan();
       assertThat(once(plan).outcome()).isEqualTo(Outcome.SUCCESS);
+    }
+  }
+
+  @Test
+  void aProxyHeaderGoesOutWithTheClientHelloAndIsInNoCount() throws Exception {
+    try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        OneShot shot =
+            OneShot.blind(
+                Plans.to(listener.getLocalPort())
+                    .proxyProtocol(LoadPlan.ProxyProtocol.V1)
+                    .plan())) {
+      CompletableFuture<byte[]> first =
+          CompletableFuture.supplyAsync(
+              () -> {
+                byte[] some = new byte[4_096];
+                try (Socket socket = listener.accept()) {
+                  return Arrays.copyOf(some, socket.getInputStream().read(some));
+                } catch (IOException e) {
+                  throw new UncheckedIOException(e);
+                }
+              });
+      Attempt attempt = shot.run();
+
+      String header =
+          "PROXY TCP4 127.0.0.1 127.0.0.1 %d %d\r\n"
+              .formatted(attempt.localPort(), listener.getLocalPort());
+      String read = new String(first.join(), StandardCharsets.ISO_8859_1);
+      assertThat(read).startsWith(header + (char) 22 + (char) 3).hasSize(header.length() + 1382);
+      assertThat(attempt.bytesOut()).isEqualTo(1382);
+      assertThat(attempt.recordsOut()).isEqualTo(1);
+      assertThat(shot.exchange.client.recordBytes()).isEqualTo(1382);
     }
   }
 

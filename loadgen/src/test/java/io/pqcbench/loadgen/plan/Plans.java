@@ -38,6 +38,7 @@ public final class Plans {
   private long timeoutNanos = 10_000_000_000L;
   private LoadPlan.Close close = LoadPlan.Close.FIN;
   private List<InetAddress> sources = List.of();
+  private LoadPlan.ProxyProtocol proxyProtocol = LoadPlan.ProxyProtocol.NONE;
 
   private Plans(int port) {
     target = new Target("127.0.0.1", port, "/");
@@ -190,6 +191,11 @@ public final class Plans {
     return this;
   }
 
+  public Plans proxyProtocol(LoadPlan.ProxyProtocol value) {
+    proxyProtocol = value;
+    return this;
+  }
+
   public Plans sources(InetAddress... values) {
     sources = List.of(values);
     return this;
@@ -225,6 +231,7 @@ public final class Plans {
             timeoutNanos,
             close,
             sources,
-            100_000_000L));
+            100_000_000L,
+            proxyProtocol));
   }
 }
