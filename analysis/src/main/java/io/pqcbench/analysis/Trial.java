@@ -47,6 +47,7 @@ public record Trial(
           "hello",
           "flight",
           "finish",
+          "settings",
           "ttfb",
           "ttlb");
 

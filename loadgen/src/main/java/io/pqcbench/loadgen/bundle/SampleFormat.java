@@ -10,6 +10,7 @@ import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.record.RunRecord;
 import io.pqcbench.loadgen.record.SampleBlock;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
@@ -18,6 +19,10 @@ import java.util.stream.Collectors;
  * empty.
  */
 final class SampleFormat {
+
+  /** What is newer stands at the end, so that the others keep their places. */
+  private static final List<Phase> PHASES =
+      Phase.ALL.stream().filter(phase -> phase != Phase.SETTINGS).toList();
 
   private final long start;
   private final long measuredFrom;
@@ -37,8 +42,8 @@ final class SampleFormat {
   /** Returns the first line. */
   static String header() {
     return "index,planned_us,measured,outcome,detail,died_in,"
-        + Phase.ALL.stream().map(phase -> phase.label() + "_us").collect(Collectors.joining(","))
-        + ",request_sent_us,handshake_bytes_out,handshake_bytes_in,bytes_out,bytes_in,body_bytes,group,cipher,local_port,lane,records_out,records_in,tcp_rtt_us,tcp_retransmits,tcp_lost,session,target\n";
+        + PHASES.stream().map(phase -> phase.label() + "_us").collect(Collectors.joining(","))
+        + ",request_sent_us,handshake_bytes_out,handshake_bytes_in,bytes_out,bytes_in,body_bytes,group,cipher,local_port,lane,records_out,records_in,tcp_rtt_us,tcp_retransmits,tcp_lost,session,target,settings_us\n";
   }
 
   /** Appends one line with its end. */
@@ -56,9 +61,9 @@ final class SampleFormat {
     if (outcome != Outcome.SUCCESS) {
       line.append(RunRecord.diedIn(block, row));
     }
-    for (int i = 0; i < Phase.ALL.size(); i++) {
+    for (int i = 0; i < PHASES.size(); i++) {
       line.append(',');
-      micros(line, block.nanos(row, Phase.ALL.get(i)));
+      micros(line, block.nanos(row, PHASES.get(i)));
     }
     long requestSent = block.at(row, Milestone.REQUEST_SENT);
     line.append(',');
@@ -90,7 +95,9 @@ final class SampleFormat {
     line.append(',').append(block.retransmits(row));
     line.append(',').append(block.lost(row));
     line.append(',').append(block.resumes(row) ? 'r' : 'f');
-    line.append(',').append(block.index(row) % targets).append('\n');
+    line.append(',').append(block.index(row) % targets).append(',');
+    micros(line, block.nanos(row, Phase.SETTINGS));
+    line.append('\n');
   }
 
   /** Returns the alert's name, the HTTP status, or nothing. */

@@ -110,10 +110,19 @@ final class ConnectionOptions {
   private String sni;
 
   @Option(
+      names = "--http",
+      paramLabel = "1.1|2",
+      description =
+          "Version of HTTP. 2 is offered by ALPN and must be taken on every connection; requests of"
+              + " a connection follow each other, there are never two at once. Default:"
+              + " ${DEFAULT-VALUE}")
+  private String http = "1.1";
+
+  @Option(
       names = "--alpn",
       paramLabel = "PROTO[,PROTO]",
       split = ",",
-      description = "ALPN protocols to offer, e.g. http/1.1. Default: none")
+      description = "ALPN protocols to offer, e.g. http/1.1. Default: none, or h2 with --http 2")
   private List<String> alpn = List.of();
 
   @Option(
@@ -254,6 +263,17 @@ final class ConnectionOptions {
     if (insecure && verify) {
       throw new IllegalArgumentException("--insecure and --verify contradict each other");
     }
+    if (!http.equals("1.1") && !http.equals("2")) {
+      throw new IllegalArgumentException("--http must be 1.1 or 2: http=" + http);
+    }
+    boolean offersHttp2 = alpn.contains("h2");
+    if (!alpn.isEmpty() && !handshakeOnly && offersHttp2 != http.equals("2")) {
+      throw new IllegalArgumentException(
+          offersHttp2
+              ? "a server that takes h2 of --alpn wants HTTP/2, which is --http 2: alpn=" + alpn
+              : "--http 2 needs h2 among the protocols of --alpn, which may be left out: alpn="
+                  + alpn);
+    }
     requireFile("--cacert", cacert);
     requireFile("--cert", cert);
     requireFile("--key", key);
@@ -309,13 +329,14 @@ final class ConnectionOptions {
             ? LoadPlan.Trust.INSECURE
             : verify ? LoadPlan.Trust.VERIFY : LoadPlan.Trust.VERIFY_OR_PIN;
     String name = sni == null ? target.host() : sni.isEmpty() ? null : sni;
+    List<String> protocols = alpn.isEmpty() && http.equals("2") ? List.of("h2") : alpn;
     return new LoadPlan.TlsOffer(
         groups,
         tls,
         expectGroup,
         expectCipher,
         name,
-        alpn,
+        protocols,
         trust,
         cacert,
         cert,
@@ -337,7 +358,8 @@ final class ConnectionOptions {
         handshakeOnly,
         path == null ? target.path() : path,
         headers,
-        expectBytes == null ? LoadPlan.Request.ANY_LENGTH : expectBytes);
+        expectBytes == null ? LoadPlan.Request.ANY_LENGTH : expectBytes,
+        http);
   }
 
   LoadPlan.Limits limits(

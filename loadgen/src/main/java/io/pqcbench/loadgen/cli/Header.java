@@ -186,7 +186,7 @@ final class Header {
           text,
           "quic",
           "version 1, %s, %s",
-          facts.quic().alpn(),
+          facts.alpn(),
           facts.quic().retry()
               ? "the server asks for proof of the address first (Retry): one more round trip,"
                   + " expected of every handshake"
@@ -266,7 +266,9 @@ final class Header {
           text,
           "http",
           "%s, body %d bytes",
-          facts.quic() == null ? "status " + facts.httpStatus() : "HTTP/0.9, which has no status",
+          facts.quic() == null
+              ? (plan.request().http2() ? "HTTP/2, " : "") + "status " + facts.httpStatus()
+              : "HTTP/0.9, which has no status",
           facts.bodyBytes());
     }
     return text.toString();

@@ -139,7 +139,7 @@ public final class WarmUp {
             null,
             null,
             tls.sni(),
-            List.of(),
+            plan.request().http2() ? tls.alpn() : List.of(),
             LoadPlan.Trust.VERIFY_OR_PIN,
             null,
             null,
@@ -154,7 +154,8 @@ public final class WarmUp {
             plan.request().handshakeOnly(),
             "/",
             plan.request().headers(),
-            LoadPlan.Request.ANY_LENGTH),
+            LoadPlan.Request.ANY_LENGTH,
+            plan.request().http()),
         new LoadPlan.Limits(
             1,
             false,

@@ -204,6 +204,12 @@ record BundleDigest(JsonNode run, JsonNode summary) {
     conditions.put(
         "server",
         server.path("software").isTextual() ? server.path("software").asText() : "does not say");
+    // Bundles from before there was a choice do not say.
+    conditions.put(
+        "HTTP",
+        plan.path("transport").asText("TCP").equals("QUIC")
+            ? "0.9"
+            : plan.path("request").path("http").asText("1.1"));
     conditions.put("path", plan.path("request").path("path").asText());
     conditions.put("payload", server.path("bodyBytes").asText() + " bytes");
     conditions.put(

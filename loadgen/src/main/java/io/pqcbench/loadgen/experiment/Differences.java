@@ -43,6 +43,7 @@ final class Differences {
           Map.entry("pin", Set.of("lanes")),
           Map.entry("sni", Set.of("ClientHello", "certificate", "chain")),
           Map.entry("alpn", Set.of("ClientHello")),
+          Map.entry("http", Set.of("HTTP", "ClientHello")),
           Map.entry("tls", Set.of("protocol", "cipher suite", "key shares sent", "ClientHello")),
           Map.entry(
               "transport",
@@ -50,6 +51,7 @@ final class Differences {
                   "transport",
                   "client's TLS",
                   "ClientHello",
+                  "HTTP",
                   "payload",
                   "server",
                   "target",

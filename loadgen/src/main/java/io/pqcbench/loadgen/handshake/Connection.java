@@ -86,6 +86,11 @@ public abstract sealed class Connection permits Exchange, QuicExchange {
   /** Returns the group as the TLS stack names it; null before the handshake is complete. */
   abstract String negotiatedGroup();
 
+  /**
+   * Returns the protocol that the server took by ALPN; null for none, or if it was not asked for.
+   */
+  abstract String negotiatedProtocol();
+
   /** Returns what the server said in plaintext, or in what everybody can decrypt. */
   abstract ServerHello serverHello();
 

@@ -1,5 +1,6 @@
 package io.pqcbench.loadgen.handshake;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelException;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.unix.Socket;
@@ -26,6 +27,9 @@ public final class Connector implements Connections {
 
   private static final int PLAINTEXT_BYTES = 1 << 14;
 
+  /** Some 200 answers to pings; more come from nobody who means well. */
+  private static final int ANSWERS_BYTES = 4096;
+
   /** Linux, include/uapi/linux/in.h. */
   private static final int IPPROTO_IP = 0;
 
@@ -46,6 +50,17 @@ public final class Connector implements Connections {
 
   /** The request; null for none. */
   final Memory request;
+
+  /** What is sent before the first request, on its own; null if that is a part of the request. */
+  final Memory opening;
+
+  /** Whether the server must speak HTTP/2. */
+  final boolean http2;
+
+  /** Frames that answer the server's, on their way into the TLS stack. */
+  final Memory answerMemory = new Memory(ANSWERS_BYTES);
+
+  final ByteBuf answers = answerMemory.view(0, 0);
 
   /** Sessions that were issued; null to keep none. */
   final Tickets tickets;
@@ -71,7 +86,7 @@ public final class Connector implements Connections {
       boolean ownsContext,
       ServerTrust trust,
       Expectation expected,
-      byte[] request,
+      RequestBytes bytes,
       long expectBytes,
       boolean orderlyClose,
       LoadPlan.ProxyProtocol proxyProtocol,
@@ -85,7 +100,10 @@ public final class Connector implements Connections {
     this.context = context;
     this.trust = trust;
     this.expected = expected;
-    this.request = request == null ? null : new Memory(request);
+    RequestBytes split = sessions.pooled() ? bytes : bytes.whole();
+    this.request = split.request == null ? null : new Memory(split.request);
+    this.opening = split.opening == null ? null : new Memory(split.opening);
+    this.http2 = split.http2;
     this.expectBytes = expectBytes;
     this.orderlyClose = orderlyClose;
     this.proxyProtocol = proxyProtocol;
@@ -173,8 +191,12 @@ public final class Connector implements Connections {
     out.free();
     plaintext.free();
     tcpInfo.free();
+    answerMemory.free();
     if (request != null) {
       request.free();
+    }
+    if (opening != null) {
+      opening.free();
     }
     if (ownsContext) {
       context.close();

@@ -261,6 +261,12 @@ final class EngineConnection extends TlsConnection {
   }
 
   @Override
+  String protocol() {
+    String protocol = engine.getApplicationProtocol();
+    return protocol == null || protocol.isEmpty() ? null : protocol;
+  }
+
+  @Override
   Exception failure(ServerTrust trust) {
     return failure;
   }

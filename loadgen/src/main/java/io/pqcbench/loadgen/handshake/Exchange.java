@@ -53,7 +53,11 @@ public final class Exchange extends Connection implements EpollIoHandle {
 
   private final Connector shared;
   private final NanoClock clock;
-  private final ResponseReader response;
+  private final HttpReader response;
+
+  /** The same, if it is HTTP/2; else null. */
+  private final Http2Reader http2;
+
   private final RecordCounter recordsIn = new RecordCounter();
   private final RecordCounter recordsOut = new RecordCounter();
 
@@ -69,6 +73,7 @@ public final class Exchange extends Connection implements EpollIoHandle {
 
   private final TlsConnection tls;
   private String negotiatedGroup;
+  private String negotiatedProtocol;
 
   /** When the last read system call returned. */
   private long lastReadNanos;
@@ -97,7 +102,10 @@ public final class Exchange extends Connection implements EpollIoHandle {
   private int recordsOutBefore;
   private long retransmitsBefore;
 
-  /** How much of the request has been given to the TLS stack. */
+  /** The request, or what goes before all requests; null for nothing. */
+  private Memory outgoing;
+
+  /** How much of it has been given to the TLS stack. */
   private int requestWritten;
 
   /** What the socket did not take; null for nothing, which is the rule. */
@@ -107,7 +115,8 @@ public final class Exchange extends Connection implements EpollIoHandle {
     this.shared = shared;
     this.clock = shared.clock;
     this.tls = shared.context.connection();
-    this.response = new ResponseReader(/* keepSoftware= */ shared.describes);
+    this.http2 = shared.http2 ? new Http2Reader(shared.describes, shared.answers) : null;
+    this.response = http2 != null ? http2 : new ResponseReader(shared.describes);
   }
 
   /** Becomes another connection. */
@@ -116,10 +125,12 @@ public final class Exchange extends Connection implements EpollIoHandle {
     tls.open();
     server.reset();
     client.reset();
-    response.reset();
+    response.open();
     recordsIn.reset();
     recordsOut.reset();
     negotiatedGroup = null;
+    negotiatedProtocol = null;
+    outgoing = null;
     earlyWorkNanos = 0;
     requestWritten = 0;
     idle = false;
@@ -174,6 +185,7 @@ public final class Exchange extends Connection implements EpollIoHandle {
     attempt.mark(Milestone.STARTED, clock.nanos());
     idle = false;
     requests++;
+    outgoing = shared.request;
     requestWritten = 0;
     response.reset();
     try {
@@ -205,6 +217,11 @@ public final class Exchange extends Connection implements EpollIoHandle {
   @Override
   String negotiatedGroup() {
     return negotiatedGroup;
+  }
+
+  @Override
+  String negotiatedProtocol() {
+    return negotiatedProtocol;
   }
 
   @Override
@@ -394,6 +411,9 @@ public final class Exchange extends Connection implements EpollIoHandle {
     }
     if (state != State.CLOSED) {
       tls.detach();
+      answerFrames();
+    }
+    if (state != State.CLOSED) {
       flush();
     }
   }
@@ -458,7 +478,17 @@ public final class Exchange extends Connection implements EpollIoHandle {
     negotiatedGroup = tls.group();
     boolean reused = hello.pskSelected() || tls.reused();
     Outcome wrong = shared.expected.check(hello, reused, attempt.resumes, negotiatedGroup);
+    if (shared.http2 || shared.describes) {
+      negotiatedProtocol = tls.protocol();
+    }
+    if (wrong == null && shared.http2 && !RequestBytes.H2.equals(negotiatedProtocol)) {
+      wrong = Outcome.WRONG_PROTOCOL;
+    }
     state = State.SECURED;
+    outgoing = shared.pooled ? shared.opening : shared.request;
+    if (!shared.pooled) {
+      response.reset();
+    }
     if (client.hello().pskOffered() && !attempt.resumes) {
       tls.detach();
       fail(
@@ -470,7 +500,7 @@ public final class Exchange extends Connection implements EpollIoHandle {
       // without it a server that refuses some would run the client dry.
       attempt.outcome = wrong;
       awaitsTicket = true;
-      if (shared.request == null) {
+      if (outgoing == null) {
         tls.detach();
         send(flight);
       } else {
@@ -482,7 +512,7 @@ public final class Exchange extends Connection implements EpollIoHandle {
     } else if (wrong != null) {
       tls.detach();
       fail(wrong, wrong == Outcome.WRONG_CIPHER ? attempt.cipherSuite : Attempt.NONE, null);
-    } else if (shared.request == null || shared.pooled) {
+    } else if (outgoing == null) {
       tls.detach();
       send(flight);
       succeed(now);
@@ -498,13 +528,17 @@ public final class Exchange extends Connection implements EpollIoHandle {
   }
 
   /**
-   * Encrypts the request and sends it, as far as the socket takes it.
+   * Encrypts the request, or what goes before all requests, and sends it, as far as the socket
+   * takes it.
    *
    * @param before bytes that are in the buffer already and go out first
    */
   private void writeRequest(int before) throws IOException {
-    Memory request = shared.request;
+    Memory request = outgoing;
     int counted = before;
+    if (http2 != null && shared.opening != null && request == shared.request) {
+      request.view(0, request.size).setInt(RequestBytes.STREAM_AT, http2.stream());
+    }
     while (requestWritten < request.size && unsent == null) {
       int wrote = tls.write(request, requestWritten, request.size - requestWritten);
       int length = tls.sunk();
@@ -517,7 +551,7 @@ public final class Exchange extends Connection implements EpollIoHandle {
         return;
       }
       count(counted, length);
-      if (attempt.outcome == null && !attempt.reached(Milestone.REQUEST_SENT)) {
+      if (attempt.outcome == null && !attempt.setUp && !attempt.reached(Milestone.REQUEST_SENT)) {
         attempt.mark(Milestone.REQUEST_SENT, clock.nanos());
       }
       send(length);
@@ -549,6 +583,10 @@ public final class Exchange extends Connection implements EpollIoHandle {
   }
 
   private void readResponse(ByteBuf bytes) {
+    if (http2 != null) {
+      readFrames(bytes);
+      return;
+    }
     if (attempt.outcome != null) {
       // More than the response was long.
       return;
@@ -566,6 +604,58 @@ public final class Exchange extends Connection implements EpollIoHandle {
       fail(Outcome.HTTP_ERROR, Attempt.NONE, new IOException(response.failure()));
     } else if (response.complete()) {
       responseComplete();
+    }
+  }
+
+  /** Reads on after the response as well: the connection has affairs of its own. */
+  private void readFrames(ByteBuf bytes) {
+    boolean settled = http2.settled();
+    http2.read(bytes);
+    if (attempt.outcome != null) {
+      if (idle && !http2.persistent()) {
+        closedWhileIdle();
+      }
+      return;
+    }
+    // One read may hold the end of the handshake and the server's settings, as above.
+    long earliest = attempt.at(attempt.setUp ? Milestone.SECURED : Milestone.REQUEST_SENT);
+    if (!settled && http2.settled()) {
+      attempt.mark(Milestone.SETTINGS_RECEIVED, Math.max(lastReadNanos, earliest));
+    }
+    if (http2.begun() && !attempt.reached(Milestone.FIRST_BYTE)) {
+      attempt.mark(Milestone.FIRST_BYTE, Math.max(lastReadNanos, earliest));
+    }
+    attempt.detail = http2.status();
+    attempt.bodyBytes = http2.bodyBytes();
+    if (http2.complete()) {
+      responseComplete();
+    } else if (http2.failure() != null) {
+      fail(
+          http2.refused() ? Outcome.CLOSED_EARLY : Outcome.HTTP_ERROR,
+          Attempt.NONE,
+          new IOException(http2.failure()));
+    } else if (attempt.setUp && http2.settled()) {
+      succeed(clock.nanos());
+    }
+  }
+
+  /** Sends the frames that the server's have to be answered with. */
+  private void answerFrames() throws IOException {
+    ByteBuf answers = shared.answers;
+    if (http2 == null || !answers.isReadable()) {
+      return;
+    }
+    tls.sinkTo(shared.out);
+    int wrote = tls.write(shared.answerMemory, 0, answers.readableBytes());
+    int length = tls.sunk();
+    tls.detach();
+    answers.clear();
+    if (wrote > 0) {
+      count(0, length);
+      send(length);
+    } else {
+      Exception failure = tls.failure(shared.trust);
+      fail(Failures.ofHandshake(failure), Failures.alertOf(failure), failure);
     }
   }
 
@@ -630,7 +720,7 @@ public final class Exchange extends Connection implements EpollIoHandle {
 
   private boolean staysOpen() {
     boolean more = shared.requestsPerConnection == 0 || requests < shared.requestsPerConnection;
-    return attempt.setUp || (more && response.persistent());
+    return (attempt.setUp || more) && response.persistent();
   }
 
   /** Closes a connection whose attempt has its outcome, and all that it waited for. */
@@ -679,9 +769,17 @@ public final class Exchange extends Connection implements EpollIoHandle {
   /** Sends a close_notify; without waiting for the server's, as RFC 8446, section 6.1 allows. */
   private void sayGoodbye() {
     tls.detach();
+    tls.sinkTo(shared.out);
+    tls.flushToSink();
+    if (http2 != null && outgoing != null) {
+      http2.sayGoodbye();
+      tls.write(shared.answerMemory, 0, shared.answers.readableBytes());
+    }
     tls.shutdown();
+    int length = tls.sunk();
+    tls.detach();
     try {
-      send(drain());
+      send(length);
     } catch (IOException e) {
       // The server was faster: there is nobody to say it to.
       return;
@@ -694,6 +792,7 @@ public final class Exchange extends Connection implements EpollIoHandle {
     }
     state = State.CLOSED;
     idle = false;
+    shared.answers.clear();
     tls.free();
     // Closed first: the kernel then forgets the registration by itself.
     Connector.close(socket);
@@ -752,7 +851,7 @@ public final class Exchange extends Connection implements EpollIoHandle {
     }
     unsent.release();
     unsent = null;
-    if (state == State.SECURED && shared.request != null && !idle) {
+    if (state == State.SECURED && outgoing != null && !idle) {
       tls.sinkTo(shared.out);
       writeRequest(0);
       if (state != State.CLOSED) {

@@ -20,6 +20,8 @@ public enum Milestone {
   SECURED,
   /** Just before the system call that sends the request. */
   REQUEST_SENT,
+  /** Just after the system call that read the end of the server's first SETTINGS, in HTTP/2. */
+  SETTINGS_RECEIVED,
   /** Just after the system call that read the first byte of the response. */
   FIRST_BYTE,
   /** When the response was complete, or, without a request, the handshake. */

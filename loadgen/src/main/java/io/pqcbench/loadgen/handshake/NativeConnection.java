@@ -133,6 +133,11 @@ final class NativeConnection extends TlsConnection {
   }
 
   @Override
+  String protocol() {
+    return SSL.getAlpnSelected(ssl);
+  }
+
+  @Override
   Exception failure(ServerTrust trust) {
     CertificateException refusal = trust.takeRefusal(ssl);
     int error = SSL.getLastErrorNumber();

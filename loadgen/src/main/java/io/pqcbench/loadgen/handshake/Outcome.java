@@ -49,6 +49,8 @@ public enum Outcome {
   HELLO_RETRY("HelloRetryRequest"),
   /** The server presented another certificate than in the preflight. */
   CERTIFICATE_CHANGED("certificate changed"),
+  /** HTTP/2 was to be spoken, and the server did not take it by ALPN. */
+  WRONG_PROTOCOL("not HTTP/2 by ALPN"),
   /** The response was not HTTP, or its status was not 2xx or 3xx. */
   HTTP_ERROR("HTTP error"),
   /** The response was whole, and its body had another length than it must have. */

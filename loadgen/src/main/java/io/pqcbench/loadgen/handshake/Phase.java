@@ -8,6 +8,7 @@ import static io.pqcbench.loadgen.handshake.Milestone.HELLO_SENT;
 import static io.pqcbench.loadgen.handshake.Milestone.PLANNED;
 import static io.pqcbench.loadgen.handshake.Milestone.REQUEST_SENT;
 import static io.pqcbench.loadgen.handshake.Milestone.SECURED;
+import static io.pqcbench.loadgen.handshake.Milestone.SETTINGS_RECEIVED;
 import static io.pqcbench.loadgen.handshake.Milestone.STARTED;
 
 import java.util.List;
@@ -30,6 +31,8 @@ public enum Phase {
   FLIGHT("flight", HELLO_SENT, HELLO_RECEIVED, "network and server"),
   /** Client decapsulation and certificate check. */
   FINISH("finish", HELLO_RECEIVED, SECURED, "client: decapsulation, certificate signature"),
+  /** The server's HTTP/2, beside the application. */
+  SETTINGS("settings", SECURED, SETTINGS_RECEIVED, "HTTP/2: secured to the server's SETTINGS"),
   /** The application. */
   TTFB("ttfb", REQUEST_SENT, FIRST_BYTE, "request sent to first byte"),
   /** The application, and the network that carries its payload. */

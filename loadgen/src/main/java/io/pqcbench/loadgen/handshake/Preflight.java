@@ -206,8 +206,18 @@ public final class Preflight {
                       : "; try --path")
               : where
                   + " did not answer with HTTP/"
-                  + (quic() ? "0.9: " : "1.1: ")
+                  + (quic() ? "0.9" : plan.request().http())
+                  + ": "
                   + attempt.failure().getMessage();
+      case WRONG_PROTOCOL ->
+          where
+              + " does not take HTTP/2: of "
+              + plan.tls().alpn()
+              + " it took "
+              + (probe.exchange.negotiatedProtocol() == null
+                  ? "none"
+                  : probe.exchange.negotiatedProtocol())
+              + " (ALPN); to measure with HTTP/1.1: --http 1.1";
       case WRONG_LENGTH ->
           where
               + " answers "
@@ -267,6 +277,14 @@ public final class Preflight {
           + ")"
           + (plan.tls().tls13() ? "; to measure TLS 1.2: --tls 1.2 with a classical group" : "")
           + proxyHint();
+    }
+    if (attempt.detail() == TlsAlert.NO_APPLICATION_PROTOCOL) {
+      return where
+          + " takes none of the protocols that were offered by ALPN (alert "
+          + alert
+          + "): alpn="
+          + plan.tls().alpn()
+          + (plan.request().http2() ? "; to measure with HTTP/1.1: --http 1.1" : "");
     }
     List<NamedGroup> accepted = new ArrayList<>();
     for (NamedGroup group : NamedGroup.offered(plan.tls().stack().name())) {
@@ -358,7 +376,7 @@ public final class Preflight {
       case CONNECTED -> "accepting it";
       case HELLO_SENT -> "the ClientHello";
       case HELLO_RECEIVED -> "its ServerHello";
-      case SECURED, REQUEST_SENT -> "the request";
+      case SECURED, REQUEST_SENT, SETTINGS_RECEIVED -> "the request";
       case FIRST_BYTE, DONE -> "a part of the response";
     };
   }
@@ -389,6 +407,7 @@ public final class Preflight {
                 attempt.handshakeBytesIn(), attempt.handshakeSegmentsIn(), attempt.mss())
             : null,
         ticketsIssued(probe),
+        probe.exchange.negotiatedProtocol(),
         attempt.detail(),
         attempt.bodyBytes(),
         probe.exchange.software(),
@@ -399,7 +418,7 @@ public final class Preflight {
         attempt.rttMicros(),
         attempt.nanos(Phase.HANDSHAKE) / 1e3,
         probe.exchange instanceof QuicExchange quic
-            ? new ServerFacts.QuicFacts(quic.retried(), quic.protocol())
+            ? new ServerFacts.QuicFacts(quic.retried())
             : null,
         trust.chain[0]);
   }

@@ -578,8 +578,8 @@ final class QuicExchange extends Connection {
     return retry;
   }
 
-  /** Returns the negotiated protocol; null without one. */
-  String protocol() {
+  @Override
+  String negotiatedProtocol() {
     return engine == null ? null : engine.getApplicationProtocol();
   }
 }

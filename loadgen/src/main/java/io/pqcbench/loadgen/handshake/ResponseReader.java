@@ -12,7 +12,7 @@ import java.util.Arrays;
  * keeps a line at a time and allocates nothing once its line buffer has grown. A test compares the
  * two on generated responses.
  */
-final class ResponseReader {
+final class ResponseReader implements HttpReader {
 
   /** Status line and headers together; as much as browsers take at least. */
   static final int MAX_HEAD_BYTES = 65_536;
@@ -55,6 +55,7 @@ final class ResponseReader {
   private long left;
   private long bodyBytes;
   private String failure;
+  private boolean begun;
 
   /**
    * @param keepSoftware whether to keep what the server says it is; in a run it is the same every
@@ -64,8 +65,15 @@ final class ResponseReader {
     this.keepSoftware = keepSoftware;
   }
 
+  @Override
+  public void open() {
+    reset();
+  }
+
   /** Forgets everything, for the next response. */
-  void reset() {
+  @Override
+  public void reset() {
+    begun = false;
     state = State.STATUS_LINE;
     lineBytes = 0;
     bodyBytes = 0;
@@ -82,23 +90,31 @@ final class ResponseReader {
     persistent = true;
   }
 
-  /** Returns the status code, of an interim response too; {@link Attempt#NONE} before it. */
-  int status() {
+  @Override
+  public boolean begun() {
+    return begun;
+  }
+
+  @Override
+  public int status() {
     return status;
   }
 
   /** Returns the length of the body so far, without the framing of chunks. */
-  long bodyBytes() {
+  @Override
+  public long bodyBytes() {
     return bodyBytes;
   }
 
   /** Returns whether the whole response was read. */
-  boolean complete() {
+  @Override
+  public boolean complete() {
     return state == State.COMPLETE;
   }
 
   /** Returns whether the connection stays open after this response (RFC 9112, section 9.3). */
-  boolean persistent() {
+  @Override
+  public boolean persistent() {
     return persistent;
   }
 
@@ -106,17 +122,21 @@ final class ResponseReader {
    * Returns the value of the Server header (RFC 9110, section 10.2.4), printable; null if there was
    * none, or it is not kept.
    */
-  String software() {
+  @Override
+  public String software() {
     return software;
   }
 
   /** Returns why this is no HTTP response; null if nothing is wrong so far. */
-  String failure() {
+  @Override
+  public String failure() {
     return failure;
   }
 
   /** Looks at the next bytes, all of them unless the response ends before. Moves no index. */
-  void read(ByteBuf bytes) {
+  @Override
+  public void read(ByteBuf bytes) {
+    begun |= bytes.isReadable();
     int at = bytes.readerIndex();
     int end = bytes.writerIndex();
     while (at < end && state != State.COMPLETE && state != State.FAILED) {
@@ -140,7 +160,8 @@ final class ResponseReader {
   }
 
   /** The server has closed; returns whether the response is complete by that. */
-  boolean endOfInput() {
+  @Override
+  public boolean endOfInput() {
     if (state == State.BODY_UNTIL_CLOSE) {
       state = State.COMPLETE;
     }

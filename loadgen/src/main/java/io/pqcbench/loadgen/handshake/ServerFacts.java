@@ -29,6 +29,7 @@ import javax.net.ssl.SSLException;
  *     over QUIC
  * @param ticketsIssued whether the server sent session tickets with its response; null if the
  *     connection was closed too early to tell
+ * @param alpn the protocol that the server took by ALPN; null for none
  * @param httpStatus of the response; -1 without a request
  * @param bodyBytes of the response
  * @param software what the response's Server header says; null without one
@@ -54,6 +55,7 @@ public record ServerFacts(
     CertificateFacts certificate,
     Flight flight,
     Boolean ticketsIssued,
+    String alpn,
     int httpStatus,
     long bodyBytes,
     String software,
@@ -102,9 +104,8 @@ public record ServerFacts(
    * What only a server of QUIC has.
    *
    * @param retry whether it asked for proof of the client's address first, one more round trip
-   * @param alpn the negotiated protocol
    */
-  public record QuicFacts(boolean retry, String alpn) {}
+  public record QuicFacts(boolean retry) {}
 
   /**
    * The server's part of a handshake, from its ServerHello to its Finished, and whether a server

@@ -12,7 +12,7 @@ public final class TlsAlert {
   /** The alert of a server that accepts none of the offered groups or suites. */
   public static final int HANDSHAKE_FAILURE = 40;
 
-  /** The alert of a server that speaks none of the offered application protocols. */
+  /** The alert of a server that speaks none of the protocols that were offered by ALPN. */
   public static final int NO_APPLICATION_PROTOCOL = 120;
 
   private static final Map<Integer, String> NAMES =

@@ -5,9 +5,7 @@ import io.netty.channel.IoEventLoop;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.schedule.NanoClock;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Locale;
 import javax.net.ssl.SSLException;
 
 /**
@@ -27,8 +25,7 @@ public final class TlsClient implements Client {
   private final LoadPlan plan;
   private final List<NamedGroup> groups;
 
-  /** The request on the wire; null for none. */
-  private final byte[] request;
+  private final RequestBytes request;
 
   private final boolean orderlyClose;
   private final long expectBytes;
@@ -66,39 +63,9 @@ public final class TlsClient implements Client {
     this.groups = List.copyOf(groups);
     this.trust = trust;
     this.context = TlsConnections.of(plan.tls(), groups, trust, null);
-    this.request = plan.request().handshakeOnly() ? null : encode(plan);
+    this.request = RequestBytes.of(plan);
     this.expectBytes = plan.request().expectBytes();
     this.orderlyClose = plan.limits().close() == LoadPlan.Close.FIN;
-  }
-
-  private static byte[] encode(LoadPlan plan) {
-    StringBuilder head = new StringBuilder(256);
-    head.append("GET ").append(plan.request().path()).append(" HTTP/1.1\r\n");
-    List<String> headers = plan.request().headers();
-    if (!has(headers, "host")) {
-      String name = plan.target().host();
-      head.append("Host: ").append(name.contains(":") ? "[" + name + "]" : name);
-      if (plan.target().port() != 443) {
-        head.append(':').append(plan.target().port());
-      }
-      head.append("\r\n");
-    }
-    if (!has(headers, "user-agent")) {
-      head.append("User-Agent: loadgen\r\n");
-    }
-    if (!has(headers, "accept")) {
-      head.append("Accept: */*\r\n");
-    }
-    headers.forEach(header -> head.append(header).append("\r\n"));
-    if (!has(headers, "connection") && !plan.sessions().pooled()) {
-      head.append("Connection: close\r\n");
-    }
-    return head.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1);
-  }
-
-  private static boolean has(List<String> headers, String name) {
-    return headers.stream()
-        .anyMatch(header -> header.toLowerCase(Locale.ROOT).startsWith(name + ":"));
   }
 
   /**

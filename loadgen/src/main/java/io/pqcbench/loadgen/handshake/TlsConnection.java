@@ -99,6 +99,9 @@ abstract class TlsConnection {
   /** Returns the group by the name that this program gives it; null if the stack does not tell. */
   abstract String group();
 
+  /** Returns the protocol that the server took by ALPN; null for none. */
+  abstract String protocol();
+
   /**
    * Returns what the last call complained of; never null after {@link #FAILED}.
    *

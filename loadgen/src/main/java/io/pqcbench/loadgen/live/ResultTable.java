@@ -159,6 +159,10 @@ public final class ResultTable {
   }
 
   private static void row(StringBuilder text, Phase phase, PhaseSummary values) {
+    if (phase == Phase.SETTINGS && values.count() == 0) {
+      // HTTP/1.1 has none, which is no news.
+      return;
+    }
     text.append(
         String.format(
             Locale.ROOT, "%-10s %9d %10s", phase.label(), values.count(), mean(values.mean())));

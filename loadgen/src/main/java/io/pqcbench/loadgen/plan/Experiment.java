@@ -82,7 +82,7 @@ public record Experiment(
   private static final int MAX_RETRIES = 10;
 
   private static final String METRIC =
-      "(response|lag|service|connect|handshake|hello|flight|finish|ttfb|ttlb)"
+      "(response|lag|service|connect|handshake|hello|flight|finish|settings|ttfb|ttlb)"
           + "\\.(mean|p50|p90|p95|p99|p99\\.9)";
 
   /** One figure of the middle and one of the tail, fixed before the run. */

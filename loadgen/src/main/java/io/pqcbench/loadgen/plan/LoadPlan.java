@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 
 /**
  * What exactly one run will do: immutable, validated, and written to the bundle as it is.
@@ -154,6 +155,12 @@ public record LoadPlan(
           "this client shows no certificate over QUIC, leave out --cert and --key or --transport"
               + " quic: cert="
               + tls.cert());
+    }
+    if (request.http2()) {
+      throw new IllegalArgumentException(
+          "HTTP/2 goes over TCP, a request over QUIC is one of HTTP/0.9: leave out --http or"
+              + " --transport quic: http="
+              + request.http());
     }
     if (!request.headers().isEmpty()) {
       throw new IllegalArgumentException(
@@ -483,15 +490,29 @@ public record LoadPlan(
    * @param path with a leading slash
    * @param headers as {@code Name: value}; may replace Host and User-Agent
    * @param expectBytes length that the response's body must have; {@link #ANY_LENGTH} for any
+   * @param http version of HTTP over TCP, "1.1" or "2", which the server must take by ALPN
    */
   public record Request(
-      boolean handshakeOnly, String path, List<String> headers, long expectBytes) {
+      boolean handshakeOnly, String path, List<String> headers, long expectBytes, String http) {
 
     /** Accepts bodies of every length. */
     public static final long ANY_LENGTH = -1;
 
+    /** What is about one connection (RFC 9113, section 8.2.2), and what would announce a body. */
+    private static final Set<String> NOT_IN_HTTP2 =
+        Set.of(
+            "connection",
+            "keep-alive",
+            "proxy-connection",
+            "transfer-encoding",
+            "upgrade",
+            "content-length");
+
     public Request {
       headers = List.copyOf(headers);
+      if (!http.equals("1.1") && !http.equals("2")) {
+        throw new IllegalArgumentException("--http must be 1.1 or 2: http=" + http);
+      }
       if (!path.startsWith("/") || path.chars().anyMatch(c -> c <= ' ' || c >= 127)) {
         throw new IllegalArgumentException(
             "--path must begin with a slash and hold no space or control character: path='"
@@ -503,11 +524,21 @@ public record LoadPlan(
         if (colon < 1 || header.chars().anyMatch(c -> c == '\r' || c == '\n')) {
           throw new IllegalArgumentException("-H must be 'Name: value': header='" + header + "'");
         }
+        String name = header.substring(0, colon).strip().toLowerCase(Locale.ROOT);
+        if (http.equals("2") && (NOT_IN_HTTP2.contains(name) || name.startsWith(":"))) {
+          throw new IllegalArgumentException(
+              "this header has no place in HTTP/2, leave it out: header='" + header + "'");
+        }
       }
     }
 
+    /** Returns whether it is HTTP/2. */
+    public boolean http2() {
+      return http.equals("2");
+    }
+
     Request withPath(String other) {
-      return new Request(handshakeOnly, other, headers, expectBytes);
+      return new Request(handshakeOnly, other, headers, expectBytes, http);
     }
   }
 

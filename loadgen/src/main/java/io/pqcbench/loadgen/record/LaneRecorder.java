@@ -23,7 +23,8 @@ public final class LaneRecorder {
   public static final int SIGNIFICANT_DIGITS = 3;
 
   private static final List<Phase> SET_UP =
-      List.of(Phase.CONNECT, Phase.HANDSHAKE, Phase.HELLO, Phase.FLIGHT, Phase.FINISH);
+      List.of(
+          Phase.CONNECT, Phase.HANDSHAKE, Phase.HELLO, Phase.FLIGHT, Phase.FINISH, Phase.SETTINGS);
 
   private final int lane;
   private final long start;
@@ -108,14 +109,17 @@ public final class LaneRecorder {
 
   /**
    * Keeps the opening of a connection that is kept for requests. It is no arrival, so it enters the
-   * histograms of TCP and TLS and no others.
+   * histograms of TCP, TLS and HTTP/2's settings and no others.
    */
   public void recordSetUp(Attempt attempt) {
     if (attempt.outcome() == Outcome.SUCCESS) {
       SingleWriterRecorder[] recorders =
           attempt.at(Milestone.PLANNED) < measuredFrom ? warmup : measured;
       for (Phase phase : SET_UP) {
-        recorders[phase.ordinal()].recordValue(Math.min(highest, attempt.nanos(phase)));
+        long nanos = attempt.nanos(phase);
+        if (nanos != Attempt.UNSET) {
+          recorders[phase.ordinal()].recordValue(Math.min(highest, nanos));
+        }
       }
     }
     if (currentSetUps == null) {

@@ -284,7 +284,7 @@ public final class RunRecord {
       case HELLO_SENT -> "flight";
       case HELLO_RECEIVED -> "finish";
       case SECURED -> "request";
-      case REQUEST_SENT -> "ttfb";
+      case REQUEST_SENT, SETTINGS_RECEIVED -> "ttfb";
       case FIRST_BYTE, DONE -> "body";
     };
   }

@@ -3,8 +3,11 @@ package io.pqcbench.loadgen.target;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelPipeline;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.Epoll;
@@ -14,8 +17,14 @@ import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
+import io.netty.handler.codec.http2.Http2MultiplexHandler;
+import io.netty.handler.codec.http2.Http2StreamFrameToHttpObjectCodec;
+import io.netty.handler.ssl.ApplicationProtocolNames;
+import io.netty.handler.ssl.ApplicationProtocolNegotiationHandler;
 import io.netty.handler.ssl.OpenSsl;
 import io.netty.handler.stream.ChunkedWriteHandler;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -26,7 +35,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * An HTTP/1.1 server over TLS by BoringSSL, with a self-signed ECDSA P-256 certificate of its own.
+ * A server of HTTP/1.1, and of HTTP/2 where the client offers it by ALPN, over TLS by BoringSSL,
+ * with a self-signed ECDSA P-256 certificate of its own.
  *
  * <p>{@code GET /} answers {@code OK} and a line feed, {@code GET /bytes/N} answers N bytes up to
  * 64 MiB, anything else 404. It logs nothing: what it has to tell is in the counters, which any
@@ -164,9 +174,61 @@ public final class EmbeddedServer implements Server {
         .pipeline()
         .addLast(
             tls.newHandler(channel.alloc()),
-            new HttpServerCodec(),
-            new ChunkedWriteHandler(),
-            new RequestHandler(delayNanos, handshakes, requests));
+            new ApplicationProtocolNegotiationHandler(ApplicationProtocolNames.HTTP_1_1) {
+              @Override
+              protected void configurePipeline(ChannelHandlerContext ctx, String protocol) {
+                if (protocol.equals(ApplicationProtocolNames.HTTP_2)) {
+                  speakHttp2(ctx.pipeline(), delayNanos);
+                } else {
+                  ctx.pipeline()
+                      .addLast(
+                          new HttpServerCodec(),
+                          new ChunkedWriteHandler(),
+                          new RequestHandler(delayNanos, handshakes, requests));
+                }
+              }
+
+              /** A handshake that fails is the client's to report. */
+              @Override
+              protected void handshakeFailure(ChannelHandlerContext ctx, Throwable cause) {
+                ctx.close();
+              }
+
+              @Override
+              public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+                ctx.close();
+              }
+            });
+  }
+
+  /** Each stream is a channel of its own, which sees the same objects as one of HTTP/1.1. */
+  private void speakHttp2(ChannelPipeline pipeline, long delayNanos) {
+    handshakes.increment();
+    pipeline.addLast(
+        Http2FrameCodecBuilder.forServer().build(),
+        new Http2MultiplexHandler(
+            new ChannelInitializer<Channel>() {
+              @Override
+              protected void initChannel(Channel stream) {
+                stream
+                    .pipeline()
+                    .addLast(
+                        new Http2StreamFrameToHttpObjectCodec(/* isServer= */ true),
+                        new ChunkedWriteHandler(),
+                        new RequestHandler(delayNanos, handshakes, requests));
+              }
+            }),
+        new ChannelInboundHandlerAdapter() {
+          @Override
+          public void channelRead(ChannelHandlerContext ctx, Object message) {
+            ReferenceCountUtil.release(message);
+          }
+
+          @Override
+          public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            ctx.close();
+          }
+        });
   }
 
   /**

@@ -1,6 +1,8 @@
 package io.pqcbench.loadgen.target;
 
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.handler.ssl.ApplicationProtocolConfig;
+import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.OpenSslContextOption;
 import io.netty.handler.ssl.OpenSslSessionContext;
 import io.netty.handler.ssl.ReferenceCountedOpenSslContext;
@@ -43,6 +45,13 @@ final class ServerTls {
                       identity.getKeyPair().getPrivate(), identity.getCertificatePath())
                   .sslProvider(SslProvider.OPENSSL_REFCNT)
                   .protocols("TLSv" + options.tls())
+                  .applicationProtocolConfig(
+                      new ApplicationProtocolConfig(
+                          ApplicationProtocolConfig.Protocol.ALPN,
+                          ApplicationProtocolConfig.SelectorFailureBehavior.NO_ADVERTISE,
+                          ApplicationProtocolConfig.SelectedListenerFailureBehavior.ACCEPT,
+                          ApplicationProtocolNames.HTTP_2,
+                          ApplicationProtocolNames.HTTP_1_1))
                   .option(OpenSslContextOption.USE_TASKS, false)
                   .option(OpenSslContextOption.GROUPS, options.groups().toArray(new String[0]))
                   .build();

@@ -66,9 +66,9 @@ class BundleTest {
             "index,planned_us,measured,outcome,detail,died_in,response_us,lag_us,service_us,connect_us,handshake_us,"
                 + "hello_us,flight_us,finish_us,ttfb_us,ttlb_us,request_sent_us,handshake_bytes_out,handshake_bytes_in,"
                 + "bytes_out,bytes_in,body_bytes,group,cipher,local_port,lane,records_out,records_in,"
-                + "tcp_rtt_us,tcp_retransmits,tcp_lost,session,target",
+                + "tcp_rtt_us,tcp_retransmits,tcp_lost,session,target,settings_us",
             "0,1500000.000,1,SUCCESS,200,,1001.234,1.234,1000.000,100.000,600.000,100.000,300.000,200.000,100.000,200.000,"
-                + "801.234,1462,1848,1578,2197,3,X25519MLKEM768,TLS_AES_256_GCM_SHA384,40000,0,0,0,,0,0,f,0");
+                + "801.234,1462,1848,1578,2197,3,X25519MLKEM768,TLS_AES_256_GCM_SHA384,40000,0,0,0,,0,0,f,0,150.000");
   }
 
   @Test
@@ -83,9 +83,9 @@ class BundleTest {
     }
     assertThat(samples().get(1))
         .isEqualTo(
-            "0,1.000,1,TLS_ALERT,handshake_failure,flight,,1.000,,1.000,,1.000,,,,,,0,0,0,0,0,,,,0,0,0,,0,0,f,0");
+            "0,1.000,1,TLS_ALERT,handshake_failure,flight,,1.000,,1.000,,1.000,,,,,,0,0,0,0,0,,,,0,0,0,,0,0,f,0,");
     assertThat(samples().get(2))
-        .isEqualTo("1,2.000,1,SKIPPED,,lag,,,,,,,,,,,,0,0,0,0,0,,,,0,0,0,,0,0,f,0");
+        .isEqualTo("1,2.000,1,SKIPPED,,lag,,,,,,,,,,,,0,0,0,0,0,,,,0,0,0,,0,0,f,0,");
     assertThat(directory.resolve("run/errors.csv"))
         .hasContent(
             """

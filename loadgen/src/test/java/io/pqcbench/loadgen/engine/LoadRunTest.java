@@ -337,6 +337,51 @@ class LoadRunTest {
   }
 
   @Test
+  void aPoolOfHttp2TimesTheSettingsOfEachConnectionOnceAndSendsItsRequestsOneAfterTheOther()
+      throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults())) {
+      Summary summary =
+          run(
+              Plans.to(server.address().getPort())
+                  .http("2")
+                  .rate(100)
+                  .duration(2)
+                  .warmup(0)
+                  .lanes(2)
+                  .pooled(4, 20)
+                  .plan());
+
+      assertThat(summary.outcomes()).containsOnly(Map.entry(Outcome.SUCCESS, 200L));
+      assertThat(summary.pool().opened()).isBetween(10L, 14L);
+      assertThat(summary.pool().failed()).isZero();
+      assertThat(summary.phases().get("ttfb").count()).isEqualTo(200);
+      long settings = summary.phases().get("settings").count();
+      assertThat(settings).isPositive().isEqualTo(summary.phases().get("handshake").count());
+      assertThat(summary.bodyBytesPerResponse()).isEqualTo(3);
+      // One more is the preflight's.
+      assertThat(server.requests()).isEqualTo(201);
+    }
+  }
+
+  @Test
+  void sessionsAreResumedWithHttp2() throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults().withTickets(true))) {
+      Summary summary =
+          run(
+              Plans.to(server.address().getPort())
+                  .http("2")
+                  .rate(60)
+                  .duration(2)
+                  .resuming(1)
+                  .plan());
+
+      assertThat(summary.outcomes()).containsOnly(Map.entry(Outcome.SUCCESS, 120L));
+      assertThat(summary.phases().get("settings").count()).isEqualTo(120);
+      assertThat(summary.sessions().offered()).isEqualTo(121);
+    }
+  }
+
+  @Test
   void aConnectionOfAPoolIsReplacedAfterItsRequests() throws Exception {
     try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults())) {
       Summary summary =

@@ -18,6 +18,7 @@ public final class Attempts {
     attempt.mark(Milestone.HELLO_RECEIVED, started + service / 2);
     attempt.mark(Milestone.SECURED, started + service * 7 / 10);
     attempt.mark(Milestone.REQUEST_SENT, started + service * 8 / 10);
+    attempt.mark(Milestone.SETTINGS_RECEIVED, started + service * 85 / 100);
     attempt.mark(Milestone.FIRST_BYTE, started + service * 9 / 10);
     attempt.mark(Milestone.DONE, started + service);
     attempt.outcome = Outcome.SUCCESS;
@@ -124,6 +125,7 @@ public final class Attempts {
       attempt.mark(Milestone.HELLO_RECEIVED, at += flight);
       attempt.mark(Milestone.SECURED, at += finish);
       attempt.mark(Milestone.REQUEST_SENT, at += beforeRequest);
+      attempt.mark(Milestone.SETTINGS_RECEIVED, at + ttfb / 2);
       attempt.mark(Milestone.FIRST_BYTE, at += ttfb);
       attempt.mark(Milestone.DONE, at + body);
       attempt.retransmits = retransmits;

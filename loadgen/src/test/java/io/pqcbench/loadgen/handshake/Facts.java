@@ -22,6 +22,7 @@ public final class Facts {
         facts.certificate(),
         facts.flight(),
         facts.ticketsIssued(),
+        facts.alpn(),
         facts.httpStatus(),
         facts.bodyBytes(),
         facts.software(),

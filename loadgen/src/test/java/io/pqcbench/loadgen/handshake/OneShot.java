@@ -44,6 +44,8 @@ final class OneShot implements AutoCloseable {
 
   /** A client that accepts anything, and whose own hello is read. */
   static OneShot blind(LoadPlan plan) throws Exception {
+    // Before anything of the TLS stack's classes is touched.
+    NativeTls.require(plan.tls().stack());
     return new OneShot(
         plan,
         new TlsClient(

@@ -30,6 +30,8 @@ public final class Plans {
   private long expectBytes = LoadPlan.Request.ANY_LENGTH;
   private String path = "/";
   private List<String> headers = List.of();
+  private String http = "1.1";
+  private List<String> alpn = List.of();
   private int lanes = 1;
   private boolean pinned;
   private LoadPlan.Wait waiting = LoadPlan.Wait.BLOCK;
@@ -186,6 +188,18 @@ public final class Plans {
     return this;
   }
 
+  /** Speaks this version of HTTP, with the offer that goes with it. */
+  public Plans http(String value) {
+    http = value;
+    alpn = value.equals("2") ? List.of("h2") : List.of();
+    return this;
+  }
+
+  public Plans alpn(String... values) {
+    alpn = List.of(values);
+    return this;
+  }
+
   public Plans close(LoadPlan.Close value) {
     close = value;
     return this;
@@ -212,7 +226,7 @@ public final class Plans {
             expectGroup,
             expectCipher,
             sni,
-            List.of(),
+            alpn,
             trust,
             cacert,
             cert,
@@ -221,7 +235,7 @@ public final class Plans {
             null,
             stack),
         sessions,
-        new LoadPlan.Request(handshakeOnly, path, headers, expectBytes),
+        new LoadPlan.Request(handshakeOnly, path, headers, expectBytes, http),
         new LoadPlan.Limits(
             lanes,
             pinned,
