@@ -9,7 +9,7 @@ import javax.net.ssl.SSLException;
  * What all connections of a run to one target have in common: what they offer, what they expect,
  * what they ask for. Thread-safe.
  */
-public interface Client extends AutoCloseable {
+public sealed interface Client extends AutoCloseable permits TlsClient, QuicClient {
 
   /**
    * Makes the client that a run uses, from what the preflight found.

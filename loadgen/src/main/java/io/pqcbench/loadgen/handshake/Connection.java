@@ -87,6 +87,12 @@ public abstract sealed class Connection permits Exchange, QuicExchange {
   abstract String negotiatedGroup();
 
   /**
+   * Returns the scheme with which the server signed the handshake, by IANA's name; null if the
+   * stack does not tell, or was not asked: only a preflight does.
+   */
+  abstract String signatureScheme();
+
+  /**
    * Returns the protocol that the server took by ALPN; null for none, or if it was not asked for.
    */
   abstract String negotiatedProtocol();

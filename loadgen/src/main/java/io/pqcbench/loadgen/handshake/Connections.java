@@ -7,7 +7,7 @@ import java.net.InetAddress;
  * Makes the connections of one lane ready to be started, so that as little as possible of their
  * cost is in a latency. Confined to its loop's thread.
  */
-public interface Connections extends AutoCloseable {
+public sealed interface Connections extends AutoCloseable permits Connector, QuicConnections {
 
   /**
    * Prepares a connection.

@@ -45,6 +45,8 @@ final class EngineConnection extends TlsConnection {
 
   @Override
   void free() {
+    // Nobody asked.
+    context.trust.takeRefusal(engine);
     engine = null;
   }
 
@@ -261,6 +263,11 @@ final class EngineConnection extends TlsConnection {
   }
 
   @Override
+  String signatureScheme() {
+    return null;
+  }
+
+  @Override
   String protocol() {
     String protocol = engine.getApplicationProtocol();
     return protocol == null || protocol.isEmpty() ? null : protocol;
@@ -268,6 +275,7 @@ final class EngineConnection extends TlsConnection {
 
   @Override
   Exception failure(ServerTrust trust) {
-    return failure;
+    Exception refusal = context.trust.takeRefusal(engine);
+    return refusal == null ? failure : refusal;
   }
 }

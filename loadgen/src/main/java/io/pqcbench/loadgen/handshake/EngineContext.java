@@ -6,12 +6,9 @@ import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.plan.SignatureScheme;
 import io.pqcbench.loadgen.plan.TlsStack;
 import java.lang.reflect.InvocationTargetException;
-import java.net.Socket;
 import java.security.GeneralSecurityException;
 import java.security.Provider;
 import java.security.Security;
-import java.security.cert.CertificateException;
-import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -23,7 +20,6 @@ import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.TrustManager;
-import javax.net.ssl.X509ExtendedTrustManager;
 import org.bouncycastle.jce.provider.BouncyCastleProvider;
 import org.bouncycastle.jsse.BCSNIHostName;
 import org.bouncycastle.jsse.BCSSLEngine;
@@ -39,6 +35,10 @@ import org.bouncycastle.tls.crypto.impl.jcajce.JcaTlsCryptoProvider;
 final class EngineContext implements TlsConnections {
 
   private final SSLContext context;
+
+  /** Tells why a certificate was refused. */
+  final EngineTrust trust;
+
   private final LoadPlan.TlsOffer offer;
   private final List<NamedGroup> groups;
   private final SSLParameters parameters;
@@ -53,9 +53,10 @@ final class EngineContext implements TlsConnections {
     NativeTls.require(offer.stack());
     this.offer = offer;
     this.groups = groups;
+    this.trust = new EngineTrust(trust);
     try {
       context = SSLContext.getInstance("TLS", provider());
-      context.init(null, new TrustManager[] {new Trust(trust)}, null);
+      context.init(null, new TrustManager[] {this.trust}, null);
       parameters = bouncyCastle() ? null : ofJdk(context.getDefaultSSLParameters());
       // Refused now, and not with the first connection.
       engine();
@@ -209,59 +210,4 @@ final class EngineContext implements TlsConnections {
 
   @Override
   public void close() {}
-
-  /** Asks what decides for the other stacks too. */
-  private static final class Trust extends X509ExtendedTrustManager {
-    private final ServerTrust trust;
-
-    Trust(ServerTrust trust) {
-      this.trust = trust;
-    }
-
-    private void check(X509Certificate[] chain, String authType) throws CertificateException {
-      byte[][] encoded = new byte[chain.length][];
-      for (int i = 0; i < chain.length; i++) {
-        encoded[i] = chain[i].getEncoded();
-      }
-      trust.check(encoded, authType);
-    }
-
-    @Override
-    public void checkServerTrusted(X509Certificate[] chain, String authType, Socket socket)
-        throws CertificateException {
-      check(chain, authType);
-    }
-
-    @Override
-    public void checkServerTrusted(X509Certificate[] chain, String authType, SSLEngine engine)
-        throws CertificateException {
-      check(chain, authType);
-    }
-
-    @Override
-    public void checkServerTrusted(X509Certificate[] chain, String authType)
-        throws CertificateException {
-      check(chain, authType);
-    }
-
-    @Override
-    public void checkClientTrusted(X509Certificate[] chain, String authType, Socket socket) {
-      throw new UnsupportedOperationException("this is a client");
-    }
-
-    @Override
-    public void checkClientTrusted(X509Certificate[] chain, String authType, SSLEngine engine) {
-      throw new UnsupportedOperationException("this is a client");
-    }
-
-    @Override
-    public void checkClientTrusted(X509Certificate[] chain, String authType) {
-      throw new UnsupportedOperationException("this is a client");
-    }
-
-    @Override
-    public X509Certificate[] getAcceptedIssuers() {
-      return new X509Certificate[0];
-    }
-  }
 }

@@ -74,6 +74,7 @@ public final class Exchange extends Connection implements EpollIoHandle {
   private final TlsConnection tls;
   private String negotiatedGroup;
   private String negotiatedProtocol;
+  private String signatureScheme;
 
   /** When the last read system call returned. */
   private long lastReadNanos;
@@ -130,6 +131,7 @@ public final class Exchange extends Connection implements EpollIoHandle {
     recordsOut.reset();
     negotiatedGroup = null;
     negotiatedProtocol = null;
+    signatureScheme = null;
     outgoing = null;
     earlyWorkNanos = 0;
     requestWritten = 0;
@@ -217,6 +219,11 @@ public final class Exchange extends Connection implements EpollIoHandle {
   @Override
   String negotiatedGroup() {
     return negotiatedGroup;
+  }
+
+  @Override
+  String signatureScheme() {
+    return signatureScheme;
   }
 
   @Override
@@ -471,6 +478,7 @@ public final class Exchange extends Connection implements EpollIoHandle {
     if (shared.describes) {
       TcpInfo.note(socket, shared.tcpInfo.bytes, attempt);
       attempt.handshakeSegmentsIn = attempt.segmentsIn;
+      signatureScheme = tls.signatureScheme();
     }
     ServerHello hello = server.hello();
     attempt.cipherSuite = hello.cipherSuite();

@@ -8,7 +8,7 @@ import javax.net.ssl.SSLException;
 /** A connection of BoringSSL or OpenSSL, by the calls that netty-tcnative has for both. */
 final class NativeConnection extends TlsConnection {
 
-  private final TlsContext context;
+  private final NativeContext context;
 
   /** The SSL* and the BIO through which its bytes go. */
   private long ssl;
@@ -21,14 +21,14 @@ final class NativeConnection extends TlsConnection {
 
   private String group = "";
 
-  NativeConnection(TlsContext context) {
+  NativeConnection(NativeContext context) {
     this.context = context;
   }
 
   @Override
   void open() {
     ssl = context.open();
-    bio = TlsContext.openBio(ssl);
+    bio = NativeContext.openBio(ssl);
   }
 
   @Override
@@ -130,6 +130,11 @@ final class NativeConnection extends TlsConnection {
     } catch (Exception e) {
       throw new IllegalStateException("the TLS stack does not say which group it uses", e);
     }
+  }
+
+  @Override
+  String signatureScheme() {
+    return context.openSsl() ? LibSsl.signatureScheme(ssl) : null;
   }
 
   @Override

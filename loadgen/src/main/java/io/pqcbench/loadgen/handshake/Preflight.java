@@ -401,7 +401,7 @@ public final class Preflight {
         probe.exchange.clientHelloBytes(),
         server.keyShareBytes(),
         server.helloRetryRequests() > 0,
-        certificate(trust, server.version() == TLS_13),
+        certificate(trust, server.version() == TLS_13, probe.exchange.signatureScheme()),
         server.version() == TLS_13 && attempt.mss() > 0
             ? ServerFacts.Flight.of(
                 attempt.handshakeBytesIn(), attempt.handshakeSegmentsIn(), attempt.mss())
@@ -440,8 +440,8 @@ public final class Preflight {
     return NamedGroup.nameOf(onTheWire);
   }
 
-  private ServerFacts.CertificateFacts certificate(ServerTrust.Probe trust, boolean tls13)
-      throws PreflightException {
+  private ServerFacts.CertificateFacts certificate(
+      ServerTrust.Probe trust, boolean tls13, String signatureScheme) throws PreflightException {
     X509Certificate leaf = trust.chain[0];
     String complaint = trust.complaint == null ? null : rootMessage(trust.complaint);
     if (complaint != null && plan.tls().trust() == LoadPlan.Trust.VERIFY) {
@@ -467,8 +467,7 @@ public final class Preflight {
           leaf.getEncoded().length,
           trust.chain.length,
           chainBytes,
-          // What the TLS stack verified, but does not tell: netty-tcnative has no call for it.
-          null,
+          signatureScheme,
           tls13 ? SignatureNames.schemes(leaf) : List.of(),
           leaf.getNotAfter().toInstant().toString(),
           HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(leaf.getEncoded())),

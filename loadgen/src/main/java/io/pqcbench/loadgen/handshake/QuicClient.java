@@ -8,16 +8,9 @@ import io.netty.handler.codec.quic.QuicSslContextBuilder;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.schedule.NanoClock;
-import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.security.cert.CertificateException;
-import java.security.cert.X509Certificate;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
-import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
  * The client of a run over QUIC: quiche with a BoringSSL of its own, by Netty's codec. No session
@@ -32,7 +25,7 @@ final class QuicClient implements Client {
   private static final List<String> ANY_SERVER = List.of("h3", HQ);
 
   final QuicSslContext context;
-  final Trust trust;
+  final EngineTrust trust;
   final Expectation expected;
 
   /** Whether every handshake must have a Retry, or must have none; null for either. */
@@ -78,7 +71,7 @@ final class QuicClient implements Client {
             : ("GET " + plan.request().path() + "\r\n").getBytes(StandardCharsets.US_ASCII);
     this.expectBytes = plan.request().expectBytes();
     this.clock = clock;
-    this.trust = new Trust(trust);
+    this.trust = new EngineTrust(trust);
     List<String> protocols =
         !plan.tls().alpn().isEmpty()
             ? plan.tls().alpn()
@@ -129,71 +122,5 @@ final class QuicClient implements Client {
   @Override
   public void close() {
     // What is native is freed with its last connection, and by the collector.
-  }
-
-  /** Asks {@link ServerTrust}, and keeps why a certificate was refused, which the codec drops. */
-  static final class Trust extends X509ExtendedTrustManager {
-    private final ServerTrust trust;
-    private final Map<SSLEngine, CertificateException> refusals = new ConcurrentHashMap<>();
-
-    private Trust(ServerTrust trust) {
-      this.trust = trust;
-    }
-
-    /** Returns why a connection's certificate was refused, once; null if it was not. */
-    CertificateException takeRefusal(SSLEngine engine) {
-      return engine == null ? null : refusals.remove(engine);
-    }
-
-    @Override
-    public void checkServerTrusted(X509Certificate[] chain, String authType, SSLEngine engine)
-        throws CertificateException {
-      try {
-        byte[][] encoded = new byte[chain.length][];
-        for (int i = 0; i < chain.length; i++) {
-          encoded[i] = chain[i].getEncoded();
-        }
-        trust.check(encoded, authType);
-      } catch (CertificateException e) {
-        refusals.put(engine, e);
-        throw e;
-      } catch (RuntimeException e) {
-        // A certificate that breaks its reader is none to trust.
-        CertificateException refusal =
-            new CertificateException("the certificate cannot be read", e);
-        refusals.put(engine, refusal);
-        throw refusal;
-      }
-    }
-
-    @Override
-    public X509Certificate[] getAcceptedIssuers() {
-      return new X509Certificate[0];
-    }
-
-    @Override
-    public void checkServerTrusted(X509Certificate[] chain, String authType) {
-      throw new UnsupportedOperationException("a server is checked with its engine");
-    }
-
-    @Override
-    public void checkServerTrusted(X509Certificate[] chain, String authType, Socket socket) {
-      throw new UnsupportedOperationException("a server is checked with its engine");
-    }
-
-    @Override
-    public void checkClientTrusted(X509Certificate[] chain, String authType) {
-      throw new UnsupportedOperationException("this is a client");
-    }
-
-    @Override
-    public void checkClientTrusted(X509Certificate[] chain, String authType, Socket socket) {
-      throw new UnsupportedOperationException("this is a client");
-    }
-
-    @Override
-    public void checkClientTrusted(X509Certificate[] chain, String authType, SSLEngine engine) {
-      throw new UnsupportedOperationException("this is a client");
-    }
   }
 }

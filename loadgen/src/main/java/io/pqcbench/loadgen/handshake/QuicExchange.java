@@ -579,6 +579,11 @@ final class QuicExchange extends Connection {
   }
 
   @Override
+  String signatureScheme() {
+    return null;
+  }
+
+  @Override
   String negotiatedProtocol() {
     return engine == null ? null : engine.getApplicationProtocol();
   }

@@ -8,7 +8,7 @@ package io.pqcbench.loadgen.handshake;
  * <p>A process uses one kind of it, so that the compiler sees through it. One object serves one
  * connection after the other; confined to the lane's thread.
  */
-abstract class TlsConnection {
+abstract sealed class TlsConnection permits NativeConnection, EngineConnection {
 
   /** The handshake is complete, on this side. */
   static final int DONE = 1;
@@ -98,6 +98,12 @@ abstract class TlsConnection {
 
   /** Returns the group by the name that this program gives it; null if the stack does not tell. */
   abstract String group();
+
+  /**
+   * Returns the scheme with which the server signed the handshake, by IANA's name; null if the
+   * stack does not tell. Before the load only.
+   */
+  abstract String signatureScheme();
 
   /** Returns the protocol that the server took by ALPN; null for none. */
   abstract String protocol();

@@ -6,7 +6,7 @@ import java.util.List;
 import javax.net.ssl.SSLException;
 
 /** What all TLS connections of a client share, by whatever stack. Thread-safe. */
-interface TlsConnections extends AutoCloseable {
+sealed interface TlsConnections extends AutoCloseable permits NativeContext, EngineContext {
 
   /** Makes an object for connections of one thread, one after the other. */
   TlsConnection connection();
@@ -24,7 +24,7 @@ interface TlsConnections extends AutoCloseable {
       LoadPlan.TlsOffer offer, List<NamedGroup> groups, ServerTrust trust, Tickets tickets)
       throws SSLException {
     return offer.stack().name().compiled()
-        ? new TlsContext(offer, groups, trust, tickets)
+        ? new NativeContext(offer, groups, trust, tickets)
         : new EngineContext(offer, groups, trust);
   }
 }

@@ -66,7 +66,9 @@ class TlsStackIT {
     // All that was offered, so that each of the signatures was one.
     assertThat(texts(run.at("/plan/tls/stack"), "sigalgs")).containsExactly("mldsa65");
     assertThat(run.at("/server/group").asText()).isEqualTo("X25519MLKEM768");
-    assertThat(run.at("/server/certificate/signatureAlgorithm").asText()).contains("ML-DSA-65");
+    assertThat(run.at("/server/certificate/signatureAlgorithm").asText()).isEqualTo("ML-DSA-65");
+    assertThat(run.at("/server/certificate/signatureScheme").asText()).isEqualTo("mldsa65");
+    assertThat(command.out()).contains("mldsa65 in CertificateVerify");
     // The certificate alone has 5.5 KB, and the signature of the handshake 3.3 KB.
     assertThat(run.at("/server/handshakeBytesIn").asInt()).isBetween(10_000, 10_700);
   }

@@ -20,7 +20,7 @@ import javax.net.ssl.SSLException;
  *
  * <p>Thread-safe, as an SSL_CTX is.
  */
-final class TlsContext implements TlsConnections {
+final class NativeContext implements TlsConnections {
 
   /**
    * What the TLS stack may have written while it was reading: a second ClientHello, which has less
@@ -33,6 +33,7 @@ final class TlsContext implements TlsConnections {
 
   private final long context;
   private final String serverName;
+  private final boolean openSsl;
   private final boolean renegotiates;
 
   /** Null for none. */
@@ -42,11 +43,13 @@ final class TlsContext implements TlsConnections {
    * @param tickets gets the sessions that the server issues; null to keep none
    * @throws SSLException when the TLS stack refuses the offer, or a certificate file cannot be read
    */
-  TlsContext(LoadPlan.TlsOffer offer, List<NamedGroup> groups, ServerTrust trust, Tickets tickets)
+  NativeContext(
+      LoadPlan.TlsOffer offer, List<NamedGroup> groups, ServerTrust trust, Tickets tickets)
       throws SSLException {
     NativeTls.require(offer.stack());
     this.serverName = offer.sni() == null || isAddress(offer.sni()) ? null : offer.sni();
-    this.renegotiates = offer.tls12() && offer.stack().name() == TlsStack.BORINGSSL;
+    this.openSsl = offer.stack().name() == TlsStack.OPENSSL;
+    this.renegotiates = offer.tls12() && !openSsl;
     try {
       context =
           SSLContext.make(
@@ -189,6 +192,11 @@ final class TlsContext implements TlsConnections {
       SSL.freeX509Chain(chain);
       SSL.freePrivateKey(key);
     }
+  }
+
+  /** Returns whether it is OpenSSL, of which more can be asked. */
+  boolean openSsl() {
+    return openSsl;
   }
 
   @Override
