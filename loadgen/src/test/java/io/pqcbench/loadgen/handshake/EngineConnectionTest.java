@@ -75,6 +75,18 @@ class EngineConnectionTest {
   }
 
   @Test
+  void speaksHttp2() throws Exception {
+    try (EmbeddedServer server = server()) {
+      LoadPlan plan = bouncyCastle(server).http("2").path("/bytes/100000").plan();
+      assertThat(new Preflight(plan, NanoClock.SYSTEM).run().alpn()).isEqualTo("h2");
+      Attempt attempt = once(plan);
+      assertThat(attempt.outcome()).isEqualTo(Outcome.SUCCESS);
+      assertThat(attempt.bodyBytes()).isEqualTo(100_000);
+      assertThat(attempt.reached(Milestone.SETTINGS_RECEIVED)).isTrue();
+    }
+  }
+
+  @Test
   void measuresTls12() throws Exception {
     try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults().withTls("1.2"))) {
       Attempt attempt = once(bouncyCastle(server).tls("1.2").groups(NamedGroup.P256).plan());
