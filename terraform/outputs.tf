@@ -20,7 +20,7 @@ output "machines" {
 }
 
 output "server" {
-  description = "What the clients measure: ports 443 to 446 of it."
+  description = "What the clients measure: ports 443 to 447 of it."
   value       = local.server_address
 }
 

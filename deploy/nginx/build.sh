@@ -10,7 +10,7 @@ umask 022
 prefix=/opt/pqcbench-nginx
 openssl_version=3.5.0
 nginx_version=1.28.0
-ports=443,444,445,446
+ports=443,444,445,446,447
 groups=X25519MLKEM768:X25519
 
 # Of the files as published. Each was compared with the file itself, or with several packagers who took it over.
@@ -35,10 +35,10 @@ usage: build.sh [options]
   --rebuild                compile again what was built with the same versions and options
 
   --groups LIST            groups that nginx accepts, in OpenSSL's syntax; default: $groups
-  --ports A,B,C,D          full handshakes, tickets, ML-DSA-65, RSA-2048; default: $ports
+  --ports A,B,C,D,E        full handshakes, tickets, ML-DSA-65, RSA-2048, ML-DSA-65 with an intermediate; default: $ports
   --address ADDRESS        IPv4 address to listen on; default: all
   --name NAME              in the certificates, repeatable; new ones are made if those there have other names; default: server.example localhost 127.0.0.1
-  --chain                  serve certificates with an intermediate; default: self-signed ones
+  --chain                  serve certificates with an intermediate on all ports; default: self-signed ones but on the last
   --access-log             log every request; default: none
   --systemd, --no-systemd  install a unit with a user of its own, or leave that; default: as root, where systemd runs
   --loadgen FILE           load generator for the proof at the end; default: the one of this checkout, if it is built
@@ -90,7 +90,7 @@ done
 prefix=${prefix%/}
 [[ $jobs =~ ^[1-9][0-9]{0,3}$ ]] || wrong "not a number of compilers: jobs=$jobs"
 [[ $groups =~ ^[A-Za-z0-9_:*?/.-]+$ ]] || wrong "not a list of groups: groups=$groups"
-[[ $ports =~ ^([1-9][0-9]{0,4}),([1-9][0-9]{0,4}),([1-9][0-9]{0,4}),([1-9][0-9]{0,4})$ ]] || wrong "not four ports: ports=$ports"
+[[ $ports =~ ^[1-9][0-9]{0,4}(,[1-9][0-9]{0,4}){4}$ ]] || wrong "not five ports: ports=$ports"
 IFS=, read -r -a port <<<"$ports"
 for number in "${port[@]}"; do ((number <= 65535)) || wrong "not a port: port=$number, limit 65535"; done
 [[ -z $address || $address =~ ^([0-9]{1,3}\.){3}[0-9]{1,3}$ ]] || wrong "not an IPv4 address: address=$address"
@@ -275,17 +275,17 @@ else
   if ((EUID == 0)); then user_directive='user root;'; fi
 fi
 
-config() { # run-folder log-folder error-log address port port port port
-  local on=${4:+$4:} log=(off off off off)
+config() { # run-folder log-folder error-log address port port port port port
+  local on=${4:+$4:} log=(off off off off off)
   if [[ -n $access_log ]]; then
     log=()
-    for name in main tickets mldsa65 rsa2048; do log+=("\"$2/$name.log\" bench buffer=256k flush=1s"); done
+    for name in main tickets mldsa65 rsa2048 mldsa65-chain; do log+=("\"$2/$name.log\" bench buffer=256k flush=1s"); done
   fi
   render "$here/nginx.conf.template" "USER_DIRECTIVE=$user_directive" WORKERS=auto "NOFILE=$limit" \
     "CONNECTIONS=$((limit > 32768 ? 32768 : limit))" "GROUPS=$groups" "RUN=$1" "ERROR_LOG=$3" "WWW=$prefix/www" \
     "CERTS=$prefix/certs" "CERT_P256=p256$suffix" "CERT_MLDSA65=mldsa65$suffix" "CERT_RSA2048=rsa2048$suffix" \
     "LISTEN_MAIN=$on$5" "LISTEN_TICKETS=$on$6" "LISTEN_MLDSA=$on$7" "LISTEN_RSA=$on$8" \
-    "LOG_MAIN=${log[0]}" "LOG_TICKETS=${log[1]}" "LOG_MLDSA=${log[2]}" "LOG_RSA=${log[3]}"
+    "LISTEN_CHAIN=$on$9" "LOG_MAIN=${log[0]}" "LOG_TICKETS=${log[1]}" "LOG_MLDSA=${log[2]}" "LOG_RSA=${log[3]}" "LOG_CHAIN=${log[4]}"
 }
 
 config "$run" "$logs" "$errors" "$address" "${port[@]}" >"$prefix/etc/nginx.conf.new"
@@ -304,7 +304,7 @@ trap end_proof EXIT
 mkdir "$proof/servers"
 cp "$prefix/etc/locations.conf" "$proof/"
 test_port=()
-while ((${#test_port[@]} < 4)); do test_port+=("$(free_port "${test_port[@]}")"); done
+while ((${#test_port[@]} < 5)); do test_port+=("$(free_port "${test_port[@]}")"); done
 config "$proof" "$proof" stderr 127.0.0.1 "${test_port[@]}" >"$proof/nginx.conf"
 as=()
 if [[ $systemd == yes ]]; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Certificates for the four listeners: P-256, RSA-2048 and ML-DSA-65, each self-signed and as a chain with an
+# Certificates for the five listeners: P-256, RSA-2048 and ML-DSA-65, each self-signed and as a chain with an
 # intermediate. Nothing here is secret or lasting: the keys are made on the machine that uses them, and those of the
 # authorities are thrown away once they have signed.
 set -euo pipefail

@@ -2,7 +2,7 @@
 # Real nginx with OpenSSL 3.5 (X25519MLKEM768, ML-DSA) for local tests, with nothing installed.
 #
 #   local.sh start    fetch (first time only) and start; prints target=, access_log=, pid=, tls12=, tickets=, p256=,
-#                     keepalive=, http2=, mldsa=, rsa=, openssl=, nginx= on stdout, one per line; all else goes to stderr
+#                     keepalive=, http2=, mldsa=, rsa=, chain=, openssl=, nginx= on stdout, one per line; all else goes to stderr
 #   local.sh stop     end that nginx, and only that one
 #   local.sh status   the same lines as start, or exit 1 when it does not run
 #
@@ -219,7 +219,7 @@ make_files() {
     die "cannot make the certificates: $(tail -n 1 "$dir/start.log")"
 }
 
-make_config() { # main-port tls12-port tickets-port p256-port keepalive-port mldsa-port rsa-port http2-port
+make_config() { # main-port tls12-port tickets-port p256-port keepalive-port mldsa-port rsa-port http2-port chain-port
   local nofile user=''
   nofile=$(descriptors)
   # Root's nginx would drop to www-data, which cannot read a private folder (and may not exist).
@@ -230,12 +230,13 @@ make_config() { # main-port tls12-port tickets-port p256-port keepalive-port mld
     "CONNECTIONS=$((nofile > 32768 ? 32768 : nofile))" "GROUPS=$groups" "RUN=$dir" "ERROR_LOG=\"$dir/error.log\"" \
     "WWW=$dir/www" "CERTS=$dir/certs" CERT_P256=p256 CERT_MLDSA65=mldsa65 CERT_RSA2048=rsa2048 \
     "LISTEN_MAIN=127.0.0.1:$1" "LISTEN_TICKETS=127.0.0.1:$3" "LISTEN_MLDSA=127.0.0.1:$6" "LISTEN_RSA=127.0.0.1:$7" \
-    "LOG_MAIN=\"$dir/access.log\" bench" "LOG_TICKETS=\"$dir/tickets.log\" bench" LOG_MLDSA=off LOG_RSA=off >"$conf"
-  render "$here/local.conf.template" "DIR=$dir" "CERTS=$dir/certs" "PORT_TLS12=$2" "PORT_P256=$4" "PORT_KEEPALIVE=$5" "PORT_HTTP2=$8" \
-    >"$dir/servers/local.conf"
+    "LISTEN_CHAIN=127.0.0.1:$9" "LOG_MAIN=\"$dir/access.log\" bench" "LOG_TICKETS=\"$dir/tickets.log\" bench" \
+    LOG_MLDSA=off LOG_RSA=off LOG_CHAIN=off >"$conf"
+  render "$here/local.conf.template" "DIR=$dir" "CERTS=$dir/certs" "PORT_TLS12=$2" "PORT_P256=$4" "PORT_KEEPALIVE=$5" \
+    "PORT_HTTP2=$8" >"$dir/servers/local.conf"
   printf '%s\n' "target=127.0.0.1:$1" "access_log=$dir/access.log" "tls12=127.0.0.1:$2" \
     "tickets=127.0.0.1:$3" "p256=127.0.0.1:$4" "keepalive=127.0.0.1:$5" "http2=127.0.0.1:$8" "mldsa=127.0.0.1:$6" \
-    "rsa=127.0.0.1:$7" "openssl=$dir/openssl" "nginx=$dir/nginx" >"$dir/endpoints"
+    "rsa=127.0.0.1:$7" "chain=127.0.0.1:$9" "openssl=$dir/openssl" "nginx=$dir/nginx" >"$dir/endpoints"
 }
 
 # --- Commands ------------------------------------------------------------------------------------
@@ -274,7 +275,7 @@ start() {
     if listens "${ports[0]}"; then
       die "port ${ports[0]} is in use; choose another NGINX_LOCAL_PORT or leave it unset"
     fi
-    while ((${#ports[@]} < 8)); do ports+=("$(free_port "${ports[@]}")"); done
+    while ((${#ports[@]} < 9)); do ports+=("$(free_port "${ports[@]}")"); done
     make_config "${ports[@]}"
     rm -f "$dir/access.log" "$dir/error.log" "$dir/nginx.pid" # each start counts from zero
     if launch; then

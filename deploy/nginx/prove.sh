@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Asks the four listeners of nginx.conf.template whether they do what they are there for, and prints what they answered.
+# Asks the five listeners of nginx.conf.template whether they do what they are there for, and prints what they answered.
 # build.sh ends with it, the tests run it, and it can be run against a server at any time.
 set -euo pipefail
 
@@ -7,7 +7,8 @@ usage() {
   cat <<'TEXT'
 usage: prove.sh [options]
   --host HOST        default: 127.0.0.1
-  --ports A,B,C,D    ports of the listeners: full handshakes, tickets, ML-DSA-65, RSA-2048; default: 443,444,445,446
+  --ports A,B,C,D,E  ports of the listeners: full handshakes, tickets, ML-DSA-65, RSA-2048, ML-DSA-65 with an intermediate;
+                     default: 443,444,445,446,447
   --openssl FILE     OpenSSL 3.5 or newer; default: the one on the PATH
   --loadgen FILE     the load generator, which then probes the listeners as well
   --help             this text
@@ -18,7 +19,7 @@ TEXT
 say() { printf 'prove.sh: %s\n' "$*" >&2; }
 wrong() { say "$*; see --help"; exit 2; }
 
-host=127.0.0.1 ports=443,444,445,446 openssl=openssl loadgen=''
+host=127.0.0.1 ports=443,444,445,446,447 openssl=openssl loadgen=''
 while (($# > 0)); do
   case $1 in
     --host | --ports | --openssl | --loadgen) (($# > 1)) || wrong "$1 needs a value" ;;&
@@ -30,8 +31,8 @@ while (($# > 0)); do
     *) wrong "unknown option: $1" ;;
   esac
 done
-[[ $ports =~ ^([0-9]{1,5}),([0-9]{1,5}),([0-9]{1,5}),([0-9]{1,5})$ ]] || wrong "not four ports: ports=$ports"
-main=${BASH_REMATCH[1]} tickets=${BASH_REMATCH[2]} mldsa=${BASH_REMATCH[3]} rsa=${BASH_REMATCH[4]}
+[[ $ports =~ ^[0-9]{1,5}(,[0-9]{1,5}){4}$ ]] || wrong "not five ports: ports=$ports"
+IFS=, read -r main tickets mldsa rsa chain <<<"$ports"
 command -v "$openssl" >/dev/null || { say "there is no such program: openssl=$openssl"; exit 1; }
 [[ $("$openssl" list -tls-groups 2>&1) == *X25519MLKEM768* ]] ||
   { say "no X25519MLKEM768 in openssl=$openssl ($("$openssl" version 2>&1)): give one of version 3.5 or newer"; exit 1; }
@@ -114,7 +115,10 @@ for group in X25519MLKEM768 X25519; do
   full tickets "$tickets" "$group" ecdsa_secp256r1_sha256
   full ML-DSA-65 "$mldsa" "$group" mldsa65
   full RSA-2048 "$rsa" "$group" rsa_pss_rsae_sha256
+  full 'ML-DSA-65 with an intermediate' "$chain" "$group" mldsa65
 done
+name="ML-DSA-65 with an intermediate ($chain): two certificates"
+if connect "$chain" / -tls1_3 && saw '^ 1 s:' && ! saw '^ 2 s:'; then ok "$name"; else failed "$name"; fi
 name="full handshakes ($main): TLS_CHACHA20_POLY1305_SHA256"
 if connect "$main" / -tls1_3 -ciphersuites TLS_CHACHA20_POLY1305_SHA256; then ok "$name"; else failed "$name"; fi
 refused 'TLS_AES_128_GCM_SHA256' "$main" 'handshake failure' -tls1_3 -ciphersuites TLS_AES_128_GCM_SHA256
@@ -143,4 +147,4 @@ if ((failures > 0)); then
   say "failures=$failures at $host, ports $ports"
   exit 1
 fi
-say "all four listeners at $host answer as configured, ports $ports"
+say "all five listeners at $host answer as configured, ports $ports"

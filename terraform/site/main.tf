@@ -95,20 +95,20 @@ resource "aws_security_group" "machine" {
 
 resource "aws_vpc_security_group_ingress_rule" "tls" {
   security_group_id            = aws_security_group.machine.id
-  description                  = "The server's four listeners, inside the group"
+  description                  = "The server's five listeners, inside the group"
   ip_protocol                  = "tcp"
   from_port                    = 443
-  to_port                      = 446
+  to_port                      = 447
   referenced_security_group_id = aws_security_group.machine.id
 }
 
 resource "aws_vpc_security_group_ingress_rule" "tls_from_peer" {
   count             = var.peer_cidr == null ? 0 : 1
   security_group_id = aws_security_group.machine.id
-  description       = "The server's four listeners, for the clients in the other region"
+  description       = "The server's five listeners, for the clients in the other region"
   ip_protocol       = "tcp"
   from_port         = 443
-  to_port           = 446
+  to_port           = 447
   cidr_ipv4         = var.peer_cidr
 }
 

@@ -102,12 +102,14 @@ class DeployIT {
   }
 
   @Test
-  void allFourListenersOfTheTemplateAnswerAsConfigured() throws Exception {
-    Command command = prove(nginx.target(), nginx.tickets(), nginx.mldsa(), nginx.rsa());
+  void allFiveListenersOfTheTemplateAnswerAsConfigured() throws Exception {
+    Command command =
+        prove(nginx.target(), nginx.tickets(), nginx.mldsa(), nginx.rsa(), nginx.chain());
     assertThat(command.exitCode()).as(command.out() + command.err()).isZero();
     assertThat(command.out())
         .contains("X25519MLKEM768, mldsa65, no session")
         .contains("X25519, rsa_pss_rsae_sha256, no session")
+        .contains("ok      ML-DSA-65 with an intermediate (" + port(nginx.chain()) + "): two")
         .contains("offered its session again: Reused")
         .containsPattern("ok +RSA-2048 .*: loadgen probe, X25519MLKEM768")
         .containsPattern("ok +ML-DSA-65 .*: loadgen probe")
@@ -116,11 +118,13 @@ class DeployIT {
 
   @Test
   void theProofFailsWhenListenersAreMixedUp() throws Exception {
-    Command command = prove(nginx.tickets(), nginx.target(), nginx.rsa(), nginx.mldsa());
+    Command command =
+        prove(nginx.tickets(), nginx.target(), nginx.rsa(), nginx.mldsa(), nginx.mldsa());
     assertThat(command.exitCode()).isEqualTo(1);
     assertThat(command.out())
         .contains("FAILED  ML-DSA-65 (" + port(nginx.rsa()))
         .contains("FAILED  RSA-2048 (" + port(nginx.mldsa()))
+        .contains("FAILED  ML-DSA-65 with an intermediate (" + port(nginx.mldsa()) + "): two")
         .contains("FAILED  full handshakes (" + port(nginx.tickets()) + "): offered its session")
         .contains("FAILED  tickets (" + port(nginx.target()) + "): offered its session");
     assertThat(command.err()).contains("failures=");
@@ -197,8 +201,8 @@ class DeployIT {
         "--nginx latest | not a version such as 3.5.0: nginx=latest",
         "--nginx-sha256 123 | not 64 hexadecimal digits: nginx-sha256=123",
         "--nginx-tarball /no/such/file | cannot be read: nginx-tarball=/no/such/file",
-        "--ports 443,444,445 | not four ports: ports=443,444,445",
-        "--ports 443,444,445,70000 | port=70000, limit 65535",
+        "--ports 443,444,445,446 | not five ports: ports=443,444,445,446",
+        "--ports 443,444,445,446,70000 | port=70000, limit 65535",
         "--jobs 0 | not a number of compilers: jobs=0",
         "--prefix relative | not an absolute path of plain characters: prefix=relative",
         "--groups X25519; | not a list of groups: groups=X25519;",

@@ -19,6 +19,7 @@ record Nginx(
     String http2,
     String mldsa,
     String rsa,
+    String chain,
     Path openssl,
     Path program,
     Path accessLog) {
@@ -47,6 +48,7 @@ record Nginx(
         properties.getProperty("http2"),
         properties.getProperty("mldsa"),
         properties.getProperty("rsa"),
+        properties.getProperty("chain"),
         Path.of(properties.getProperty("openssl")),
         Path.of(properties.getProperty("nginx")),
         Path.of(properties.getProperty("access_log")));
