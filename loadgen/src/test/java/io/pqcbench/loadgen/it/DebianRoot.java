@@ -20,7 +20,7 @@ final class DebianRoot {
       """
       set -eu
       # The host's own mirror; without one, mmdebstrap's default.
-      mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Origin: Debian' 2>/dev/null |
+      mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Label: Debian' 2>/dev/null |
         head -n 1) || true
       rm -rf "$1.new"
       mmdebstrap --quiet --variant=extract --dpkgopt='path-exclude=/usr/share/doc/*' \

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Other TLS stacks than BoringSSL against nginx; OpenSSL in a Debian 13. */
 class TlsStackIT {
@@ -153,6 +154,19 @@ class TlsStackIT {
             List.of("probe", nginx.mldsa(), "--tls-stack", "openssl", "--sigalgs", "mldsa87"));
     assertThat(none.exitCode()).isEqualTo(4);
     assertThat(none.err()).contains("handshake_failure", "sigalgs=[mldsa87]");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"openssl", "jdk"})
+  void theOtherStacksSpeakHttp2(String stack) throws Exception {
+    List<String> probe = List.of("probe", nginx.http2(), "--http", "2", "--groups", "X25519");
+    List<String> arguments = new ArrayList<>(probe);
+    arguments.addAll(List.of("--tls-stack", stack, "--json"));
+    Command command = DebianRoot.require().loadgen(arguments);
+    assertThat(command.exitCode()).as(command.err()).isZero();
+    JsonNode facts = new ObjectMapper().readTree(command.out());
+    assertThat(facts.get("alpn").asText()).isEqualTo("h2");
+    assertThat(facts.get("httpStatus").asInt()).isEqualTo(200);
   }
 
   @Test
