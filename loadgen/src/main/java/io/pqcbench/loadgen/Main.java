@@ -15,6 +15,12 @@ public final class Main {
     NativeTls.preferBoringSsl();
     try {
       exitCode = Loadgen.execute(arguments);
+    } catch (Error e) {
+      // Else the exit below would be all that is seen of it.
+      System.err.println(
+          "loadgen: this is a defect of loadgen or of its installation, please report it with what"
+              + " follows");
+      e.printStackTrace();
     } finally {
       // An error must not end with the JVM's 1, which means a suspect run.
       System.exit(exitCode);
