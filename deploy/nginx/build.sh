@@ -2,7 +2,8 @@
 # nginx from source against OpenSSL 3.5 from source, with certificates, configuration and systemd unit, and a proof at
 # the end that X25519MLKEM768 and ML-DSA-65 work. For Ubuntu 24.04, Debian 12 and 13, on x86-64 and aarch64.
 #
-# OpenSSL is linked into nginx: what is measured is the version that was asked for, whatever the system has.
+# nginx loads this OpenSSL and no other: what is measured is the version that was asked for, whatever the system has. A load
+# generator on the same machine can load it too: loadgen --tls-stack openssl --openssl-lib PREFIX/openssl/lib
 set -euo pipefail
 # What is installed is read by nginx's own user, whatever root's umask is; keys are closed by certs.sh.
 umask 022
@@ -186,12 +187,13 @@ quietly() { # log command...
 }
 
 openssl=$prefix/openssl/bin/openssl
-openssl_options=("--prefix=$prefix/openssl" "--openssldir=$prefix/openssl/ssl" --libdir=lib no-shared no-tests no-docs)
+openssl_options=("--prefix=$prefix/openssl" "--openssldir=$prefix/openssl/ssl" --libdir=lib no-tests no-docs
+  "-Wl,-rpath,$prefix/openssl/lib")
 nginx_options=("--prefix=$prefix" "--sbin-path=$prefix/sbin/nginx" "--conf-path=$prefix/etc/nginx.conf"
   --error-log-path=stderr "--pid-path=$prefix/run/nginx.pid" --with-http_ssl_module --without-http_gzip_module
-  "--with-cc-opt=-O2 -I$prefix/openssl/include" "--with-ld-opt=-L$prefix/openssl/lib")
+  "--with-cc-opt=-O2 -I$prefix/openssl/include" "--with-ld-opt=-L$prefix/openssl/lib -Wl,-rpath,$prefix/openssl/lib")
 
-# A part is built again when anything that went into it is another. nginx has OpenSSL within, so that goes into it too.
+# A part is built again when anything that went into it is another. nginx is made for its OpenSSL, so that goes into it too.
 openssl_of="${sha256[openssl]} ${openssl_options[*]} $machine"
 nginx_of="${sha256[nginx]} ${nginx_options[*]} $openssl_of"
 built() { [[ -z $rebuild && -x $2 && -r $prefix/.$1 && $(<"$prefix/.$1") == "$3" ]]; } # part program made-of

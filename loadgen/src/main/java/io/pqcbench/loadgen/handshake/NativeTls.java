@@ -44,9 +44,8 @@ public final class NativeTls {
   private static final String HOW_TO_GET_IT =
       "; it needs OpenSSL 3.5 or newer (libssl.so.3, libcrypto.so.3) and libapr-1.so.0. Debian 13"
           + " has both: apt-get install libssl3t64 libapr1t64. Debian 12 and Ubuntu 24.04 have"
-          + " OpenSSL 3.0 only: build a 3.5 there with its shared libraries (./Configure"
-          + " --libdir=lib --prefix=DIR, make, make install_sw), name them with --openssl-lib"
-          + " DIR/lib, and install libapr1 (libapr1t64)";
+          + " OpenSSL 3.0 only: there deploy/nginx/build.sh --prefix DIR builds a 3.5, which"
+          + " --openssl-lib DIR/openssl/lib names; and install libapr1 (libapr1t64)";
 
   private static TlsStack loaded;
   private static Path loadedFrom;
