@@ -674,9 +674,9 @@ public final class WireErrors {
 
   private static int run(Path directory) throws IOException {
     Path bundle = directory.resolve("bundle");
-    JsonNode asked = json(bundle.resolve("run.json"), "loadgen-run/1");
+    JsonNode asked = json(bundle.resolve("run.json"), "loadgen-run/2");
     JsonNode plan = asked.path("plan");
-    JsonNode summary = json(bundle.resolve("summary.json"), "loadgen-summary/2");
+    JsonNode summary = json(bundle.resolve("summary.json"), "loadgen-summary/3");
     double startSeconds = number(bundle.resolve("latency.hlog"), "#\\[StartTime: ([0-9.]+)");
     if (Double.isNaN(startSeconds)) {
       throw new Unusable("latency.hlog has no StartTime: bundle=" + bundle);

@@ -252,7 +252,7 @@ class MainTest {
     refused(experiment, "a line of it is no interval of a histogram log");
     Files.write(trial.resolve("latency.hlog"), log);
     Files.writeString(trial.resolve("summary.json"), "{\"schema\": \"loadgen-summary/9\"}");
-    refused(experiment, "schema=loadgen-summary/9 known=loadgen-summary/2");
+    refused(experiment, "schema=loadgen-summary/9 known=loadgen-summary/3");
     Files.delete(trial.resolve("run.json"));
     refused(experiment, "it holds no run.json");
     Files.writeString(

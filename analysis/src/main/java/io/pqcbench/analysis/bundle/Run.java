@@ -20,8 +20,8 @@ import org.HdrHistogram.HistogramLogReader;
 public final class Run {
 
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final String RUN_SCHEMA = "loadgen-run/1";
-  private static final String SUMMARY_SCHEMA = "loadgen-summary/2";
+  private static final String RUN_SCHEMA = "loadgen-run/2";
+  private static final String SUMMARY_SCHEMA = "loadgen-summary/3";
 
   private final Path directory;
   private final JsonNode plan;

@@ -26,10 +26,10 @@ public final class Bundles {
   /** A run with these response times, microseconds, a hundred a second. */
   public static Path run(Path directory, String verdict, double... responses) throws IOException {
     Files.createDirectories(directory);
-    Files.writeString(directory.resolve("run.json"), "{\"schema\": \"loadgen-run/1\"}");
+    Files.writeString(directory.resolve("run.json"), "{\"schema\": \"loadgen-run/2\"}");
     Files.writeString(
         directory.resolve("summary.json"),
-        "{\"schema\": \"loadgen-summary/2\", \"verdict\": \""
+        "{\"schema\": \"loadgen-summary/3\", \"verdict\": \""
             + verdict
             + "\", \"interrupted\": false, \"clientCpuMicrosPerHandshake\": 500.5,"
             + " \"bytesOutPerHandshake\": 1446, \"bytesInPerHandshake\": 1788}");
@@ -130,7 +130,7 @@ public final class Bundles {
       Files.writeString(
           directory.resolve("run.json"),
           """
-          {"schema": "loadgen-run/1", "host": {"bootId": "%s"}, "wallClock": %s,
+          {"schema": "loadgen-run/2", "host": {"bootId": "%s"}, "wallClock": %s,
            "plan": {"target": {"host": "server", "port": 443},
              "pace": {"ratePerSecond": %s, "arrival": "POISSON", "seed": %d,
                "shard": {"index": %d, "count": %d}, "startAt": "%s"},
@@ -140,7 +140,7 @@ public final class Bundles {
       Files.writeString(
           directory.resolve("summary.json"),
           """
-          {"schema": "loadgen-summary/2", "verdict": "%s", "interrupted": %s,
+          {"schema": "loadgen-summary/3", "verdict": "%s", "interrupted": %s,
            "findings": [%s], "start": {"shard": %d, "shards": %d, "lateMicros": %s}}
           """
               .formatted(

@@ -95,13 +95,13 @@ public final class LadderExperiment {
     Files.writeString(
         bundle.resolve("run.json"),
         json(
-            "{'schema': 'loadgen-run/1', 'plan': {'pace': {'durationNanos': %d,"
+            "{'schema': 'loadgen-run/2', 'plan': {'pace': {'durationNanos': %d,"
                 + " 'warmupNanos': 0}}}",
             SAMPLES * 1_000_000_000L / rate));
     Files.writeString(
         bundle.resolve("summary.json"),
         json(
-            "{'schema': 'loadgen-summary/2', 'verdict': 'TRUSTED', 'interrupted': false,"
+            "{'schema': 'loadgen-summary/3', 'verdict': 'TRUSTED', 'interrupted': false,"
                 + " 'clientCpuMicrosPerHandshake': 500.5, 'bytesOutPerHandshake': %d,"
                 + " 'bytesInPerHandshake': 1788, 'offeredPerSecond': %d, 'achievedPerSecond': %d,"
                 + " 'completedPerSecond': %d}",

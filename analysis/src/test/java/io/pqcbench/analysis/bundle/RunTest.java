@@ -74,7 +74,7 @@ class RunTest {
 
     assertThatThrownBy(() -> Run.read(bundle))
         .isInstanceOf(UnreadableException.class)
-        .hasMessageContaining("schema=loadgen-summary/9 known=loadgen-summary/2");
+        .hasMessageContaining("schema=loadgen-summary/9 known=loadgen-summary/3");
   }
 
   @Test

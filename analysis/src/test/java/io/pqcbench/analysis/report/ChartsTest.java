@@ -200,7 +200,7 @@ class ChartsTest {
         Files.writeString(
             bundle.resolve("summary.json"),
             json(
-                "{'schema': 'loadgen-summary/2', 'verdict': 'TRUSTED', 'offeredPerSecond': %1$d,"
+                "{'schema': 'loadgen-summary/3', 'verdict': 'TRUSTED', 'offeredPerSecond': %1$d,"
                     + " 'achievedPerSecond': %1$d, 'completedPerSecond': %1$d}",
                 rate));
         trials.add(
@@ -233,7 +233,7 @@ class ChartsTest {
     Files.writeString(
         directory.resolve("run.json"),
         json(
-            "{'schema': 'loadgen-run/1', 'plan': {'pace': {'durationNanos': %d,"
+            "{'schema': 'loadgen-run/2', 'plan': {'pace': {'durationNanos': %d,"
                 + " 'warmupNanos': 0}}}",
             seconds * 1_000_000_000L));
     Histogram histogram = new Histogram(3);

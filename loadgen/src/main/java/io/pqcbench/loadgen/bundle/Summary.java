@@ -122,7 +122,7 @@ public record Summary(
   }
 
   /** Name and version of the format. */
-  public static final String SCHEMA = "loadgen-summary/2";
+  public static final String SCHEMA = "loadgen-summary/3";
 
   /** A percentile is printed from this many samples on: ten of them lie beyond it. */
   public static long samplesFor(double percentile) {

@@ -30,7 +30,7 @@ import picocli.CommandLine.Model.CommandSpec;
  */
 final class Session implements AutoCloseable {
 
-  private static final String SCHEMA = "loadgen-run/1";
+  private static final String SCHEMA = "loadgen-run/2";
 
   /** For how long the idle machine's noise is watched. */
   private static final long CALIBRATION_NANOS = 1_000_000_000L;

@@ -81,7 +81,7 @@ class MachineIT {
       assertThat(command.err()).contains("bundle cannot be written", "No space left on device");
       assertThat(command.out()).contains("response ", "verdict ");
       assertThat(files.samples()).isNotEmpty();
-      assertThat(files.json("run.json").get("schema").asText()).isEqualTo("loadgen-run/1");
+      assertThat(files.json("run.json").get("schema").asText()).isEqualTo("loadgen-run/2");
     } finally {
       assertThat(Command.of("umount", small.toString()).exitCode()).isZero();
     }
