@@ -272,6 +272,8 @@ final class CalibrateCommand implements Callable<Integer> {
         plan.target().authority(),
         local,
         plan.tls().groups().stream().map(NamedGroup::label).toList(),
+        plan.transport().name().toLowerCase(Locale.ROOT),
+        CalibrationFile.http(plan),
         plan.limits().waiting().name().toLowerCase(Locale.ROOT),
         plan.limits().lanes(),
         best == null ? null : best.ratePerSecond(),

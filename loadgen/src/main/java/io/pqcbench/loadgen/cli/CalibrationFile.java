@@ -11,6 +11,7 @@ import io.pqcbench.loadgen.plan.TlsStack;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
@@ -28,6 +29,8 @@ import java.util.stream.Collectors;
  * @param target where the load went
  * @param sharesMachine whether the target needs this machine's processors too
  * @param groups offered
+ * @param transport that carried the connections: tcp or quic
+ * @param http version of the requests
  * @param waiting how lanes wait
  * @param lanes how many
  * @param highestTrustedPerSecond the highest rate whose trial was trusted; null if none was
@@ -49,6 +52,8 @@ record CalibrationFile(
     String target,
     boolean sharesMachine,
     List<String> groups,
+    String transport,
+    String http,
     String waiting,
     int lanes,
     Double highestTrustedPerSecond,
@@ -91,8 +96,13 @@ record CalibrationFile(
       double laneBusyShare,
       double clientCpuMicrosPerHandshake) {}
 
+  /** Returns the version of HTTP that a plan speaks. */
+  static String http(LoadPlan plan) {
+    return plan.transport() == LoadPlan.Transport.QUIC ? "0.9" : plan.request().http();
+  }
+
   /** Returns where the calibration for this way of making load is kept on this machine. */
-  private static Path kept(LoadPlan plan, HostFacts host) {
+  static Path kept(LoadPlan plan, HostFacts host) {
     String state = System.getenv("XDG_STATE_HOME");
     Path base =
         state == null || state.isEmpty()
@@ -101,11 +111,22 @@ record CalibrationFile(
     String groups =
         plan.tls().groups().stream().map(NamedGroup::label).collect(Collectors.joining("+"));
     TlsStack stack = plan.tls().stack().name();
+    // What is not the default has a place in the name, so that older files are still found.
+    List<String> others = new ArrayList<>();
+    if (stack != TlsStack.BORINGSSL) {
+      others.add(stack.option());
+    }
+    if (plan.transport() != LoadPlan.Transport.TCP) {
+      others.add(plan.transport().name());
+    } else if (plan.request().http2()) {
+      others.add("http2");
+    }
+    others.add(groups);
     String name =
         String.join(
             "-",
             String.valueOf(host.host()),
-            stack == TlsStack.BORINGSSL ? groups : stack.option() + "-" + groups,
+            String.join("-", others),
             plan.limits().waiting().name(),
             plan.limits().lanes() + ".json");
     return base.resolve("loadgen/calibrations").resolve(name.toLowerCase(Locale.ROOT));
