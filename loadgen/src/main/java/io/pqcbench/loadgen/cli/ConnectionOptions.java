@@ -35,8 +35,9 @@ final class ConnectionOptions {
       converter = Groups.class,
       description =
           "Key exchange groups to offer, as OpenSSL or BoringSSL name them. One group is one key"
-              + " share; a list of a classical and a post-quantum one sends both shares. Default:"
-              + " X25519MLKEM768")
+              + " share; of a list, openssl and bc send the first group's, boringssl those of the"
+              + " first classical and the first post-quantum one, jdk up to two of different kinds:"
+              + " the header shows them. Default: X25519MLKEM768")
   private List<NamedGroup> groups = List.of(NamedGroup.X25519MLKEM768);
 
   @Option(

@@ -118,21 +118,27 @@ public record StackFacts(
               "--sigalgs and --ciphersuites cannot be set",
               "of a list of groups it sends the shares of the first classical and the first"
                   + " post-quantum one");
-      case OPENSSL -> List.of("needs OpenSSL 3.5 or newer and libapr-1 on the machine");
+      case OPENSSL ->
+          List.of(
+              "needs OpenSSL 3.5 or newer and libapr-1 on the machine",
+              "of a list of groups it sends the share of the first one");
       case JDK ->
           List.of(
               "in Java: not for microseconds",
               "no --session resumed, no client certificate",
               "does not name the negotiated group: it is read from the ServerHello, and in TLS 1.2"
                   + " not reported",
-              "groups can be set from JDK 20 on, X25519MLKEM768 comes with JDK 27");
+              "groups can be set from JDK 20 on, X25519MLKEM768 comes with JDK 27",
+              "of a list of groups it sends the shares of up to two, of different kinds: X25519 or"
+                  + " X448, and a NIST curve");
       case BC ->
           List.of(
               "in Java: not for microseconds",
               "no --session resumed, no client certificate",
               "does not name the negotiated group: it is read from the ServerHello, and in TLS 1.2"
                   + " not reported",
-              "offers the ECDSA scheme of a curve only when its group is among --groups");
+              "offers the ECDSA scheme of a curve only when its group is among --groups",
+              "of a list of groups it sends the share of the first one");
     };
   }
 

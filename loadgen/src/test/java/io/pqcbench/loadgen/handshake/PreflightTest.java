@@ -27,6 +27,24 @@ class PreflightTest {
     return new Preflight(plan, NanoClock.SYSTEM).run();
   }
 
+  /** By its stack's own rule, of which the option's description tells. */
+  @Test
+  void boringSslSendsTheSharesOfTheFirstClassicalAndTheFirstPostQuantumGroupOfAList()
+      throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults())) {
+      Plans plans = Plans.to(server.address().getPort());
+      assertThat(facts(plans.groups(NamedGroup.X25519, NamedGroup.P256).plan()).keyShares())
+          .containsExactly("X25519:32");
+      assertThat(
+              facts(
+                      plans
+                          .groups(NamedGroup.X25519, NamedGroup.P256, NamedGroup.X25519MLKEM768)
+                          .plan())
+                  .keyShares())
+          .containsExactlyInAnyOrder("X25519:32", "X25519MLKEM768:1216");
+    }
+  }
+
   @Test
   void describesTheServer() throws Exception {
     try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults())) {
