@@ -116,8 +116,18 @@ final class ClientIdentity {
                 + keys.size()
                 + (keys.isEmpty() ? "" : " names=" + keys));
       }
+      Certificate[] certificates = store.getCertificateChain(keys.get(0));
+      if (certificates == null || certificates.length == 0) {
+        throw new CertificateException(
+            "the PKCS#12 file holds a key but no certificate: cert="
+                + file
+                + " name="
+                + keys.get(0)
+                + "; export it with the certificate and its chain (openssl pkcs12 -export -in"
+                + " CHAIN -inkey KEY)");
+      }
       StringBuilder chain = new StringBuilder();
-      for (Certificate each : store.getCertificateChain(keys.get(0))) {
+      for (Certificate each : certificates) {
         chain.append(pem("CERTIFICATE", each.getEncoded()));
       }
       Key key = store.getKey(keys.get(0), secret);

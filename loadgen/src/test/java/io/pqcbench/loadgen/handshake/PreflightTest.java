@@ -14,10 +14,12 @@ import io.pqcbench.loadgen.target.EmbeddedServer;
 import io.pqcbench.loadgen.target.ServerOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.KeyStore;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Base64;
 import java.util.List;
+import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -290,5 +292,22 @@ class PreflightTest {
             () -> facts(plans.clientCertificate(store, null).keyPassword(password).plan()))
         .hasMessageContaining("is the password right?")
         .hasMessageNotContaining("wrong");
+    Path bare = keyWithoutCertificate(directory.resolve("bare.p12"), "wrong");
+    assertThatThrownBy(
+            () -> facts(plans.clientCertificate(bare, null).keyPassword(password).plan()))
+        .hasMessageContaining("holds a key but no certificate")
+        .hasMessageContaining("bare.p12");
+  }
+
+  /** Its key is one of another kind, because the JDK writes no private key without a chain. */
+  private static Path keyWithoutCertificate(Path file, String password) throws Exception {
+    KeyStore store = KeyStore.getInstance("PKCS12");
+    store.load(null, null);
+    store.setKeyEntry(
+        "client", new SecretKeySpec(new byte[16], "AES"), password.toCharArray(), null);
+    try (var out = Files.newOutputStream(file)) {
+      store.store(out, password.toCharArray());
+    }
+    return file;
   }
 }
