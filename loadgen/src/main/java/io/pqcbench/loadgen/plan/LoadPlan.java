@@ -398,6 +398,14 @@ public record LoadPlan(
                 + " groups="
                 + groups);
       }
+      if (!version.contains("1.3") && !stack.cipherSuites().isEmpty()) {
+        throw new IllegalArgumentException(
+            "--ciphersuites names suites of TLS 1.3, which is not offered: cipherSuites="
+                + stack.cipherSuites()
+                + " tls="
+                + version
+                + "; leave it out, and check every handshake with --expect-cipher");
+      }
       if (!version.contains("1.3")) {
         groups.stream()
             .filter(NamedGroup::needsTls13)

@@ -91,6 +91,8 @@ class LoadgenTest {
         "--cacert /nosuch/file | file=/nosuch/file",
         "--ciphers TLS_AES_128_GCM_SHA256 | cannot restrict the cipher suites of TLS 1.3",
         "--ciphersuites nosuch --tls-stack openssl | unknown cipher suite",
+        "--ciphersuites TLS_AES_128_GCM_SHA256 --tls-stack openssl --tls 1.2 --groups X25519 |"
+            + " TLS 1.3, which is not offered",
         "--sigalgs mldsa65 | BoringSSL cannot be told its signature schemes",
         "--sigalgs nosuch --tls-stack openssl | known: mldsa44, mldsa65",
         "--tls-stack nosuch | BORINGSSL, OPENSSL, JDK, BC",
