@@ -1,6 +1,5 @@
 package io.pqcbench.loadgen.handshake;
 
-import io.netty.util.NetUtil;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.plan.SignatureScheme;
@@ -30,7 +29,8 @@ import org.bouncycastle.tls.crypto.impl.jcajce.JcaTlsCryptoProvider;
 /**
  * What all TLS connections of a client share by a stack in Java: the JDK's or Bouncy Castle's JSSE.
  *
- * <p>It neither keeps sessions nor offers them: an engine that is not told its peer has none.
+ * <p>It offers no sessions: an engine that is not told its peer looks for none. The stack keeps the
+ * last one all the same, because a cache of none cannot be asked for: 0 stands for no limit.
  */
 final class EngineContext implements TlsConnections {
 
@@ -57,6 +57,8 @@ final class EngineContext implements TlsConnections {
     try {
       context = SSLContext.getInstance("TLS", provider());
       context.init(null, new TrustManager[] {this.trust}, null);
+      // The JDK's would fill up with a session for every ticket, 20,480 of them by itself.
+      context.getClientSessionContext().setSessionCacheSize(1);
       parameters = bouncyCastle() ? null : ofJdk(context.getDefaultSSLParameters());
       // Refused now, and not with the first connection.
       engine();
@@ -133,14 +135,6 @@ final class EngineContext implements TlsConnections {
     return versions.toArray(String[]::new);
   }
 
-  /** An address must not be sent as a server name (RFC 6066, section 3). */
-  private String serverName() {
-    String name = offer.sni();
-    return name == null || NetUtil.isValidIpV4Address(name) || NetUtil.isValidIpV6Address(name)
-        ? null
-        : name;
-  }
-
   /** The suites of TLS 1.3 that are asked for, and the stack's own of TLS 1.2. */
   private String[] cipherSuites(String[] own) {
     List<String> asked = offer.stack().cipherSuites();
@@ -155,7 +149,8 @@ final class EngineContext implements TlsConnections {
   private SSLParameters ofJdk(SSLParameters jdk) throws SSLException {
     jdk.setProtocols(versions());
     jdk.setCipherSuites(cipherSuites(jdk.getCipherSuites()));
-    jdk.setServerNames(serverName() == null ? List.of() : List.of(new SNIHostName(serverName())));
+    jdk.setServerNames(
+        offer.serverName() == null ? List.of() : List.of(new SNIHostName(offer.serverName())));
     jdk.setApplicationProtocols(offer.alpn().toArray(String[]::new));
     set(jdk, "setNamedGroups", 20, groups.stream().map(NamedGroup::jsseName).toList());
     if (!offer.stack().sigalgs().isEmpty()) {
@@ -195,7 +190,8 @@ final class EngineContext implements TlsConnections {
   private BCSSLParameters ofBouncyCastle(BCSSLParameters bc) {
     bc.setProtocols(versions());
     bc.setCipherSuites(cipherSuites(bc.getCipherSuites()));
-    bc.setServerNames(serverName() == null ? List.of() : List.of(new BCSNIHostName(serverName())));
+    bc.setServerNames(
+        offer.serverName() == null ? List.of() : List.of(new BCSNIHostName(offer.serverName())));
     bc.setApplicationProtocols(offer.alpn().toArray(String[]::new));
     // By itself it sends the share of the group that it likes best.
     bc.setEarlyKeyShares(new String[] {groups.get(0).jsseName()});

@@ -2,7 +2,6 @@ package io.pqcbench.loadgen.handshake;
 
 import io.netty.internal.tcnative.SSL;
 import io.netty.internal.tcnative.SSLContext;
-import io.netty.util.NetUtil;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.plan.TlsStack;
@@ -47,7 +46,7 @@ final class NativeContext implements TlsConnections {
       LoadPlan.TlsOffer offer, List<NamedGroup> groups, ServerTrust trust, Tickets tickets)
       throws SSLException {
     NativeTls.require(offer.stack());
-    this.serverName = offer.sni() == null || isAddress(offer.sni()) ? null : offer.sni();
+    this.serverName = offer.serverName();
     this.openSsl = offer.stack().name() == TlsStack.OPENSSL;
     this.renegotiates = offer.tls12() && !openSsl;
     try {
@@ -124,11 +123,6 @@ final class NativeContext implements TlsConnections {
         + NativeTls.version()
         + " does not take these cipher suites: ciphers="
         + cipherSuites;
-  }
-
-  /** An address must not be sent as a server name (RFC 6066, section 3). */
-  private static boolean isAddress(String name) {
-    return NetUtil.isValidIpV4Address(name) || NetUtil.isValidIpV6Address(name);
   }
 
   /** This client's certificate chain and key in native memory, for servers that ask for them. */

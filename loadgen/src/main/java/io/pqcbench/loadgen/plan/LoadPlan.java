@@ -1,5 +1,6 @@
 package io.pqcbench.loadgen.plan;
 
+import io.netty.util.NetUtil;
 import io.pqcbench.loadgen.schedule.ArrivalSchedule;
 import java.net.InetAddress;
 import java.nio.file.Path;
@@ -428,6 +429,16 @@ public record LoadPlan(
     /** Returns whether TLS 1.3 is offered. */
     public boolean tls13() {
       return version.contains("1.3");
+    }
+
+    /**
+     * Returns the server name that goes into the ClientHello; null for none, as for an address,
+     * which must not be sent as one (RFC 6066, section 3).
+     */
+    public String serverName() {
+      return sni == null || NetUtil.isValidIpV4Address(sni) || NetUtil.isValidIpV6Address(sni)
+          ? null
+          : sni;
     }
 
     TlsOffer withSni(String name) {
