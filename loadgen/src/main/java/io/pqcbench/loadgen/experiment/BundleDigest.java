@@ -185,6 +185,11 @@ record BundleDigest(JsonNode run, JsonNode summary) {
             + (limits.path("pinned").asBoolean() ? ", pinned" : ""));
     conditions.put("transport", plan.path("transport").asText("TCP"));
     conditions.put("client's TLS", run.path("versions").path("tlsStack").asText());
+    JsonNode tls = plan.path("tls");
+    conditions.put(
+        "client certificate", tls.path("cert").isTextual() ? tls.path("cert").asText() : "none");
+    conditions.put(
+        "PROXY header", limits.path("proxyProtocol").asText("NONE").toLowerCase(Locale.ROOT));
     conditions.put("protocol", server.path("protocol").asText());
     conditions.put("key shares sent", text(server.path("keyShares")));
     conditions.put("group", server.path("group").asText());

@@ -57,6 +57,8 @@ final class Differences {
                   "target",
                   "certificate",
                   "cipher suite")),
+          Map.entry("cert", Set.of("client certificate")),
+          Map.entry("proxy-protocol", Set.of("PROXY header")),
           Map.entry("target", SERVER),
           Map.entry("targets", SERVER),
           Map.entry("connect-to", SERVER));

@@ -363,6 +363,31 @@ class ExperimentRunTest {
   }
 
   @Test
+  void anArmMayDeclareAClientCertificateAndAProxyHeaderAndNoFindingComesOfIt() throws Exception {
+    experiment =
+        Experiment.parse(
+            Yaml.parse(
+                "e.yaml",
+                TEXT.replace(
+                    "  hybrid: {groups: X25519MLKEM768}",
+                    "  hybrid: {groups: X25519, cert: me.pem, key: me.key, proxy-protocol: v2}")));
+
+    ExperimentRun run = begin(new FakeTrials());
+    run.run("h:443");
+
+    assertThat(run.findings()).isEmpty();
+    Map<String, String> certificates = new HashMap<>();
+    Map<String, String> headers = new HashMap<>();
+    for (JsonNode trial : record().get("trials")) {
+      String arm = trial.get("arm").asText();
+      certificates.put(arm, trial.at("/conditions/client certificate").asText());
+      headers.put(arm, trial.at("/conditions/PROXY header").asText());
+    }
+    assertThat(certificates).containsEntry("classical", "none").containsEntry("hybrid", "me.pem");
+    assertThat(headers).containsEntry("classical", "none").containsEntry("hybrid", "v2");
+  }
+
+  @Test
   void aDirectoryThatIsInUseOrNoneIsRefused() throws Exception {
     Files.createDirectory(directory());
     Files.writeString(directory().resolve("mine"), "x", StandardOpenOption.CREATE);

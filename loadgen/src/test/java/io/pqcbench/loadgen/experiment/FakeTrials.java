@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
 
@@ -71,7 +72,9 @@ final class FakeTrials implements ExperimentRun.Runner {
     return """
     {"plan": {"target": {"host": "h", "port": 443}, "pace": {"ratePerSecond": %s, "arrival": "CONSTANT",
       "durationNanos": 2000000000, "warmupNanos": 0}, "request": {"handshakeOnly": false, "path": "/"},
-      "limits": {"lanes": 1, "pinned": false, "waiting": "BLOCK", "maxInFlight": 10}},
+      "tls": {"cert": %s},
+      "limits": {"lanes": 1, "pinned": false, "waiting": "BLOCK", "maxInFlight": 10,
+        "proxyProtocol": "%s"}},
      "versions": {"tlsStack": "T"},
      "server": {"protocol": "TLSv1.3", "group": "%s", "cipherSuite": "C", "keyShares": ["%s:32"],
        "clientHelloBytes": 200, "bodyBytes": 3, "software": "s/1",
@@ -79,6 +82,8 @@ final class FakeTrials implements ExperimentRun.Runner {
     """
         .formatted(
             options.getOrDefault("--rate", "10"),
+            options.containsKey("--cert") ? '"' + options.get("--cert") + '"' : "null",
+            options.getOrDefault("--proxy-protocol", "none").toUpperCase(Locale.ROOT),
             options.get("--groups"),
             options.get("--groups"),
             chain.apply(options));
