@@ -4,14 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
+import java.util.zip.GZIPInputStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -136,7 +140,9 @@ class ClientCertificateIT {
             "--cert",
             file("right.pem"),
             "--key",
-            file("right.key"),
+            encryptedKey(),
+            "--key-password-file",
+            file("password"),
             "--rate",
             "50",
             "--duration",
@@ -149,6 +155,78 @@ class ClientCertificateIT {
     assertThat(Files.readAllLines(directory.resolve("access.log")))
         .hasSize(101)
         .containsOnly("200 SUCCESS CN=right");
+    try (Stream<Path> files = Files.walk(bundle.directory())) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        assertThat(content(file)).as(file.toString()).isNotEmpty().doesNotContain(PASSWORD);
+      }
+    }
+    assertThat(command.out() + command.err()).doesNotContain(PASSWORD);
+  }
+
+  private static String content(Path file) throws Exception {
+    try (InputStream in = Files.newInputStream(file);
+        InputStream plain = file.toString().endsWith(".gz") ? new GZIPInputStream(in) : in) {
+      return new String(plain.readAllBytes(), StandardCharsets.ISO_8859_1);
+    }
+  }
+
+  private String encryptedKey() throws Exception {
+    Command openssl =
+        Command.of(
+            nginx.openssl().toString(),
+            "pkcs8",
+            "-topk8",
+            "-in",
+            file("right.key"),
+            "-out",
+            file("encrypted.key"),
+            "-passout",
+            "file:" + file("password"));
+    assertThat(openssl.exitCode()).as(openssl.err()).isZero();
+    return file("encrypted.key");
+  }
+
+  private Command probeByOpenSsl(int port, String... options) throws Exception {
+    List<String> arguments = new ArrayList<>(List.of("probe", "127.0.0.1:" + port));
+    arguments.addAll(List.of("--tls-stack", "openssl"));
+    arguments.addAll(List.of(options));
+    return DebianRoot.require().loadgen(arguments);
+  }
+
+  @Test
+  void openSslPresentsTheCertificateToo() throws Exception {
+    accepted(probeByOpenSsl(strict, "--cert", file("right.pem"), "--key", file("right.key")));
+    accepted(
+        probeByOpenSsl(
+            strict,
+            "--cert",
+            file("right.pem"),
+            "--key",
+            encryptedKey(),
+            "--key-password-file",
+            file("password")));
+    accepted(
+        probeByOpenSsl(
+            strict, "--cert", file("right.p12"), "--key-password-file", file("password")));
+    Command wrong = probeByOpenSsl(strict, "--cert", file("wrong.pem"), "--key", file("wrong.key"));
+    assertThat(wrong.exitCode()).isEqualTo(4);
+    assertThat(wrong.err()).contains("wrong.pem");
+    Command missing = probeByOpenSsl(strict);
+    assertThat(missing.exitCode()).isEqualTo(4);
+    assertThat(missing.err()).contains("certificate_required", "--cert and --key");
+    // The password of the file is another one.
+    write("password", "battery staple");
+    Command locked =
+        probeByOpenSsl(
+            strict,
+            "--cert",
+            file("right.pem"),
+            "--key",
+            file("encrypted.key"),
+            "--key-password-file",
+            file("password"));
+    assertThat(locked.exitCode()).isEqualTo(4);
+    assertThat(locked.err()).contains("the client's key cannot be read");
   }
 
   @Test
@@ -162,25 +240,13 @@ class ClientCertificateIT {
             file("right.p12"),
             "--key-password-env",
             "PASS"));
-    Command openssl =
-        Command.of(
-            nginx.openssl().toString(),
-            "pkcs8",
-            "-topk8",
-            "-in",
-            file("right.key"),
-            "-out",
-            file("encrypted.key"),
-            "-passout",
-            "file:" + file("password"));
-    assertThat(openssl.exitCode()).as(openssl.err()).isZero();
     accepted(
         probe(
             lenient,
             "--cert",
             file("right.pem"),
             "--key",
-            file("encrypted.key"),
+            encryptedKey(),
             "--key-password-file",
             file("password")));
   }
