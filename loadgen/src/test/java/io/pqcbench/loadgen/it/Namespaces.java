@@ -43,12 +43,17 @@ final class Namespaces implements AutoCloseable {
     return create(Duration.ZERO);
   }
 
+  static Namespaces create(Duration roundTrip) throws Exception {
+    return create(roundTrip, 0);
+  }
+
   /**
    * Makes them with a long way between them, which needs no module of the kernel for it (netem).
    *
    * @param roundTrip there and back; zero for a cable
+   * @param dropEvery of a long way: each packet of this number is lost, either way; 0 for none
    */
-  static Namespaces create(Duration roundTrip) throws Exception {
+  static Namespaces create(Duration roundTrip, int dropEvery) throws Exception {
     Needs.that(
         roundTrip.isZero() || available("python3"), "python3 delays packets: install python3");
     Needs.that(available("ip"), "ip makes network namespaces: install iproute2");
@@ -64,7 +69,7 @@ final class Namespaces implements AutoCloseable {
       if (roundTrip.isZero()) {
         pair.connect();
       } else {
-        pair.connectSlowly(roundTrip);
+        pair.connectSlowly(roundTrip, dropEvery);
       }
       up(pair.client, CLIENT_ADDRESS);
       up(pair.server, SERVER_ADDRESS);
@@ -87,7 +92,7 @@ final class Namespaces implements AutoCloseable {
         "netns", server);
   }
 
-  private void connectSlowly(Duration roundTrip) throws Exception {
+  private void connectSlowly(Duration roundTrip, int dropEvery) throws Exception {
     run("ip", "netns", "add", server);
     String script = Path.of(Namespaces.class.getResource("slow-link.py").toURI()).toString();
     // It makes both ends where it runs, and holds on to the one that moves away.
@@ -98,6 +103,8 @@ final class Namespaces implements AutoCloseable {
             script,
             "--delay-ms",
             Double.toString(roundTrip.toNanos() / 2e6),
+            "--drop-every",
+            Integer.toString(dropEvery),
             "cable",
             "far");
     if (!"ready".equals(first)) {

@@ -3,6 +3,7 @@ package io.pqcbench.loadgen.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -70,6 +71,19 @@ class NetworkFaultIT {
           assertThat(run.rules("NETWORK")).as(run.toString()).contains("retransmits");
           assertThat(run.causes()).as(run.toString()).containsKey("retransmit");
         });
+  }
+
+  @Test
+  void packetsThatALongWayLosesAreSentAgainAndNoHandshakeFails() throws Exception {
+    network.close();
+    network = Namespaces.create(Duration.ofMillis(10), 20);
+    FinishedRun run = run(network.serve(), "--rate", "40", "--duration", "5s");
+
+    assertThat(run.bundle().samples()).hasSize(200).allMatch(row -> row[3].equals("SUCCESS"));
+    int column = run.bundle().columns().indexOf("tcp_retransmits");
+    assertThat(run.bundle().samples().stream().mapToInt(row -> Integer.parseInt(row[column])).sum())
+        .as(run.toString())
+        .isPositive();
   }
 
   @Test

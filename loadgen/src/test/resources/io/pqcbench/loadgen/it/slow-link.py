@@ -1,4 +1,4 @@
-"""Two network interfaces joined by a long way: what goes into the one comes out of the other, later.
+"""Two network interfaces joined by a long way: what goes into the one comes out of the other, later or never.
 
 For kernels without netem. Both ends are made in the namespace in which this runs, and may be moved to others. Prints
 "ready" when they are there, and ends, with both, when its input does.
@@ -30,6 +30,7 @@ def interface(name):
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--delay-ms", type=float, required=True, help="each way")
+    options.add_argument("--drop-every", type=int, default=0, metavar="N", help="lose each N-th packet of either way; 0: none")
     options.add_argument("name", nargs=2)
     asked = options.parse_args()
     one, other = (interface(name) for name in asked.name)
@@ -37,6 +38,7 @@ def main():
 
     under_way = []  # (when it arrives, number, where, packet): the number keeps the order of equals
     number = 0
+    sent = {one: 0, other: 0}
     while True:
         wait = None if not under_way else max(0, under_way[0][0] - time.monotonic())
         readable, _, _ = select.select([0, one, other], [], [], wait)
@@ -48,6 +50,9 @@ def main():
                     packet = os.read(end, PACKET_BYTES)
                 except BlockingIOError:
                     break
+                sent[end] += 1
+                if asked.drop_every and sent[end] % asked.drop_every == 0:
+                    continue
                 number += 1
                 heapq.heappush(under_way, (time.monotonic() + asked.delay_ms / 1000, number, far_end, packet))
         while under_way and under_way[0][0] <= time.monotonic():
