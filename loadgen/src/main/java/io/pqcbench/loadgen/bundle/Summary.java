@@ -372,11 +372,12 @@ public record Summary(
       int shard, int shards, long seed, Instant startAt, Instant startedAt, Double lateMicros) {}
 
   /**
-   * What a target showed in the preflight, and in every handshake since.
+   * What a target showed in the preflight. Of it only the leaf is compared with every handshake
+   * since, unless certificates are not checked; how it signed and how it sent are the preflight's.
    *
    * @param target as asked for
    * @param certificate and its chain
-   * @param flight the server's part of a full handshake; null in TLS 1.2, and over QUIC
+   * @param flight the server's part of the preflight's handshake; null in TLS 1.2, and over QUIC
    */
   @JsonInclude(JsonInclude.Include.ALWAYS)
   public record ServerSummary(
