@@ -71,6 +71,17 @@ final class DebianRoot {
     return Command.of(words.toArray(String[]::new));
   }
 
+  /** Copies its OpenSSL to a folder below the machine's /tmp, which it sees too. */
+  Path copyOfOpenSsl(Path folder) throws IOException {
+    Path libraries =
+        root.resolve("usr/lib")
+            .resolve(System.getProperty("os.arch").replace("amd64", "x86_64") + "-linux-gnu");
+    for (String library : List.of("libssl.so.3", "libcrypto.so.3")) {
+      Files.copy(libraries.resolve(library), folder.resolve(library));
+    }
+    return folder;
+  }
+
   private String jdk() throws IOException {
     try (var folders = Files.list(root.resolve("usr/lib/jvm"))) {
       return folders

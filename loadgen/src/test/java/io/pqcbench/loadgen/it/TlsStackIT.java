@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.plan.TlsStack;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,7 +45,11 @@ class TlsStackIT {
   }
 
   private void allSucceeded(Command command) throws Exception {
+    // How quiet the machine is has no place here, but what was not measured has none either.
     assertThat(command.exitCode()).as(command.err() + command.out()).isIn(0, 1, 3);
+    assertThat(bundle().json("summary.json").get("verdict").asText())
+        .as(command.err() + command.out())
+        .isNotEqualTo("INVALID");
     assertThat(bundle().samples()).hasSize(300).allMatch(row -> row[3].equals("SUCCESS"));
     assertThat(bundle().violations("run")).isEmpty();
     assertThat(bundle().violations("summary")).isEmpty();
@@ -108,6 +113,26 @@ class TlsStackIT {
     JsonNode facts = new ObjectMapper().readTree(command.out());
     assertThat(facts.get("helloRetryRequest").asBoolean()).isTrue();
     assertThat(facts.get("group").asText()).isEqualTo("P-256");
+    // Of the first group only.
+    assertThat(texts(facts, "keyShares")).containsExactly("X25519:32");
+  }
+
+  @Test
+  void theJdkSendsTheSharesOfTwoGroupsOfDifferentKinds() throws Exception {
+    Command command =
+        DebianRoot.require()
+            .loadgen(
+                List.of(
+                    "probe",
+                    nginx.target(),
+                    "--tls-stack",
+                    "jdk",
+                    "--groups",
+                    "X25519,P-256,P-384",
+                    "--json"));
+    assertThat(command.exitCode()).as(command.err()).isZero();
+    assertThat(texts(new ObjectMapper().readTree(command.out()), "keyShares"))
+        .containsExactly("X25519:32", "P-256:65");
   }
 
   /** The second is what its own stack calls secp384r1. */
@@ -126,10 +151,6 @@ class TlsStackIT {
                     nginx.target(),
                     "--tls-stack",
                     "openssl",
-                    "--openssl-lib",
-                    "/lib/"
-                        + System.getProperty("os.arch").replace("amd64", "x86_64")
-                        + "-linux-gnu",
                     "--groups",
                     group,
                     "--ciphersuites",
@@ -188,6 +209,22 @@ class TlsStackIT {
     JsonNode server = bundle().json("run.json").get("server");
     assertThat(server.get("group").asText()).isEqualTo("X25519MLKEM768");
     assertThat(server.get("handshakeBytesIn").asInt()).isBetween(10_000, 10_700);
+  }
+
+  @Test
+  void takesOpenSslFromTheFolderThatItIsTold() throws Exception {
+    DebianRoot debian = DebianRoot.require();
+    Path folder = debian.copyOfOpenSsl(Files.createDirectory(directory.resolve("lib")));
+    Command command =
+        debian.loadgen(
+            run(nginx.target(), "--tls-stack", "openssl", "--openssl-lib", folder.toString()));
+    allSucceeded(command);
+    // Not from where the loader would have found it.
+    assertThat(bundle().json("run.json").at("/versions/tlsStack").asText())
+        .startsWith("OpenSSL 3.")
+        .endsWith(" (" + folder.resolve("libssl.so.3") + ")");
+    assertThat(bundle().json("run.json").at("/plan/tls/stack/library").asText())
+        .endsWith(folder.toString());
   }
 
   @Test
