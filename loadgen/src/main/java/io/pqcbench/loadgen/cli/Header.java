@@ -226,7 +226,7 @@ final class Header {
           flight.mss(),
           flight.windowBytes(),
           flight.exceedsWindow()
-              ? "the rest waits for one more round trip"
+              ? "it needs one more round trip unless the server's window is larger"
               : "no further round trip");
     }
     line(

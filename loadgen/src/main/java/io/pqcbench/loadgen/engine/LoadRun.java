@@ -50,7 +50,6 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletionException;
@@ -619,7 +618,7 @@ public final class LoadRun {
     private List<ServerFacts.Flight> flights() {
       return plan.sessions().pooled() || plan.sessions().resumedShare() == 1
           ? List.of()
-          : facts.stream().map(ServerFacts::flight).filter(Objects::nonNull).toList();
+          : facts.stream().map(ServerFacts::flight).toList();
     }
 
     private boolean fewDescriptors() {

@@ -48,6 +48,7 @@ public final class Attempt {
   long segmentsIn;
   long handshakeSegmentsIn;
   int mss;
+  long flightGapNanos;
 
   /**
    * @param index in the schedule, from 0
@@ -87,6 +88,7 @@ public final class Attempt {
     segmentsIn = NONE;
     handshakeSegmentsIn = NONE;
     mss = NONE;
+    flightGapNanos = 0;
   }
 
   /**
@@ -269,6 +271,15 @@ public final class Attempt {
    */
   public int mss() {
     return mss;
+  }
+
+  /**
+   * Returns how long the client waited within the server's flight in TLS 1.3 over TCP: from its
+   * ServerHello to the last read before {@link Milestone#SECURED}, without the TLS stack's work between them; 0
+   * when one read brought it all. It is a part of {@link Phase#FLIGHT}.
+   */
+  public long flightGapNanos() {
+    return flightGapNanos;
   }
 
   /** Returns the length of the response's body so far. */

@@ -467,7 +467,9 @@ public final class Exchange extends Connection implements EpollIoHandle {
     if (server.hello().version() == TLS_13) {
       // A flight that came apart: its rest was waited for, and only the work is the client's. In
       // TLS 1.2 there is one more flight of the server's, which is no part of this one.
-      attempt.mark(Milestone.HELLO_RECEIVED, lastReadNanos - earlyWorkNanos);
+      long complete = lastReadNanos - earlyWorkNanos;
+      attempt.flightGapNanos = complete - attempt.at(Milestone.HELLO_RECEIVED);
+      attempt.mark(Milestone.HELLO_RECEIVED, complete);
     }
     int left = tls.unread();
     tls.sinkTo(shared.out);

@@ -125,6 +125,19 @@ public record ServerFacts(
     /** RFC 6928, section 2; Linux, include/net/tcp.h, TCP_INIT_CWND. */
     public static final int INITIAL_SEGMENTS = 10;
 
+    /**
+     * Returns how many further round trips it needs unless the server's window is larger: each lets
+     * the server send twice as many segments as the one before (RFC 5681, slow start).
+     */
+    public int furtherRoundTrips() {
+      long needed = Math.max(segments, (bytes + mss - 1) / mss);
+      int trips = 0;
+      for (long sent = INITIAL_SEGMENTS; sent < needed; sent = 2 * sent + INITIAL_SEGMENTS) {
+        trips++;
+      }
+      return trips;
+    }
+
     /** Compares a flight with the window of a connection. */
     public static Flight of(long bytes, long segments, int mss) {
       long window = (long) INITIAL_SEGMENTS * mss;

@@ -39,9 +39,14 @@ public record Kinds(List<String> targets, boolean mixed) {
     return names;
   }
 
+  /** Returns the position of a sample's target. */
+  int target(SampleBlock block, int row) {
+    return (int) (block.index(row) % targets.size());
+  }
+
   /** Returns the position of a sample's kind in {@link #names}. */
   int of(SampleBlock block, int row) {
-    int target = (int) (block.index(row) % targets.size());
+    int target = target(block, row);
     return mixed ? 2 * target + (block.resumes(row) ? 1 : 0) : target;
   }
 }

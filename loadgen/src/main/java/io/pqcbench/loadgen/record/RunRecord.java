@@ -35,6 +35,11 @@ public final class RunRecord {
   private long failedSetUps;
   private final long[] setUpFailures = new long[Outcome.values().length];
   private final Histogram body;
+
+  /** By target, of full handshakes. */
+  private final List<Histogram> connects = new ArrayList<>();
+
+  private final List<Histogram> flightGaps = new ArrayList<>();
   private final ByteTotals bytes = new ByteTotals();
 
   private final Kinds kinds;
@@ -124,6 +129,10 @@ public final class RunRecord {
       scratch.add(new Histogram[Phase.ALL.size() * 2]);
     }
     this.body = newHistogram("body");
+    for (String target : kinds.targets()) {
+      connects.add(newHistogram("connect-" + target));
+      flightGaps.add(newHistogram("flight-gap-" + target));
+    }
     for (Phase phase : Phase.ALL) {
       totals.put(phase, newHistogram(phase.label()));
       interval.put(phase, newHistogram(phase.label()));
@@ -214,6 +223,7 @@ public final class RunRecord {
         if (measured) {
           retransmitting += block.retransmits(row) > 0 ? 1 : 0;
           body.recordValue(Math.min(highest, block.bodyNanos(row)));
+          addFullHandshake(block, row);
         }
         if (measured) {
           bytes.attempts++;
@@ -226,6 +236,15 @@ public final class RunRecord {
       } else {
         count(block, row, outcome, planned - start);
       }
+    }
+  }
+
+  private void addFullHandshake(SampleBlock block, int row) {
+    long connect = block.nanos(row, Phase.CONNECT);
+    if (connect != Attempt.UNSET && !block.resumes(row)) {
+      int target = kinds.target(block, row);
+      connects.get(target).recordValue(Math.min(highest, connect));
+      flightGaps.get(target).recordValue(Math.min(highest, block.flightGapNanos(row)));
     }
   }
 
@@ -337,6 +356,25 @@ public final class RunRecord {
    */
   public long usualBody() {
     return body.getTotalCount() == 0 ? 0 : body.getValueAtPercentile(50);
+  }
+
+  /** Returns how long full handshakes with a target took to connect, in nanoseconds. */
+  public Histogram connects(int target) {
+    return connects.get(target);
+  }
+
+  /** Returns the waits within a target's flight in full handshakes, in nanoseconds. */
+  public Histogram flightGaps(int target) {
+    return flightGaps.get(target);
+  }
+
+  /**
+   * Returns the median wait within the flight of handshakes like this one, in nanoseconds. A
+   * resumed one's has no certificates and comes in one piece.
+   */
+  public long usualFlightGap(SampleBlock block, int row) {
+    Histogram gaps = flightGaps.get(kinds.target(block, row));
+    return block.resumes(row) || gaps.getTotalCount() == 0 ? 0 : gaps.getValueAtPercentile(50);
   }
 
   /** Returns on how many connections of measured successes the client sent a segment again. */

@@ -36,7 +36,8 @@ public final class SampleBlock {
   private static final int RETRANSMITS = RTT + 1;
   private static final int LOST = RETRANSMITS + 1;
   private static final int RESUMES = LOST + 1;
-  private static final int COLUMNS = RESUMES + 1;
+  private static final int FLIGHT_GAP = RESUMES + 1;
+  private static final int COLUMNS = FLIGHT_GAP + 1;
 
   private final int lane;
   private final long[] cells = new long[ROWS * COLUMNS];
@@ -77,6 +78,7 @@ public final class SampleBlock {
     cells[row + RETRANSMITS] = attempt.retransmits();
     cells[row + LOST] = attempt.lost();
     cells[row + RESUMES] = attempt.resumes() ? 1 : 0;
+    cells[row + FLIGHT_GAP] = attempt.flightGapNanos();
     failures[rows] = attempt.failure();
     rows++;
   }
@@ -202,6 +204,11 @@ public final class SampleBlock {
   /** Returns whether it was to resume a session. */
   public boolean resumes(int row) {
     return cell(row, RESUMES) != 0;
+  }
+
+  /** Returns how long the client waited within the server's flight. */
+  public long flightGapNanos(int row) {
+    return cell(row, FLIGHT_GAP);
   }
 
   /** Returns what was thrown; null if nothing was. */

@@ -44,6 +44,9 @@ public final class Attribution {
 
   private static final long DELAYED_ACK_TO_NANOS = 46_000_000L;
 
+  /** The first byte of the code points of TLS 1.3's suites, RFC 8446, appendix B.4. */
+  private static final int TLS_13_SUITES = 0x13;
+
   /** After a stop, arrivals that were due in it are worked off; those that follow wait for them. */
   private static final long CATCH_UP_NANOS = 1_000_000_000L;
 
@@ -279,9 +282,14 @@ public final class Attribution {
     long finish = beyond(block, row, Phase.FINISH);
     long ttfb = beyond(block, row, Phase.TTFB);
     long body = Math.max(0, block.bodyNanos(row) - usualBody);
+    long gap = Math.max(0, block.flightGapNanos(row) - record.usualFlightGap(block, row));
+    // In TLS 1.3 nothing is left to wait for then, in TLS 1.2 the server's second flight is.
+    boolean tls13 = block.cipherSuite(row) >> 8 == TLS_13_SUITES;
+    long work = hello + (tls13 ? finish : 0);
+    long secondFlight = tls13 ? 0 : finish;
     // The second of two small writes waits for the acknowledgement of the first, so some bytes of
     // what the server has to say are here already. A server that is slow sends none.
-    long held = Math.max(finish, body);
+    long held = Math.max(gap, Math.max(secondFlight, body));
     // Over QUIC, where connecting takes no time at all, nothing is held back for that.
     boolean tcp = block.nanos(row, Phase.CONNECT) != 0;
     if (tcp
@@ -293,16 +301,17 @@ public final class Attribution {
           "plateau of the delayed acknowledgement (40 ms): "
               + millis(held)
               + " in "
-              + (body >= finish ? "the body, after its first byte" : "the server's flight"));
+              + (body == held ? "the body, after its first byte" : "the server's flight"));
     }
-    long waiting = connect + flight + ttfb + finish + body;
+    long late = Math.max(secondFlight, body);
+    long waiting = connect + flight + ttfb + secondFlight + body;
     if (waiting >= ENOUGH * excess) {
       String where =
-          connect >= Math.max(flight, Math.max(ttfb, held))
+          connect >= Math.max(flight, Math.max(ttfb, late))
               ? "connect"
-              : flight >= Math.max(ttfb, held)
+              : flight >= Math.max(ttfb, late)
                   ? "flight"
-                  : ttfb >= held ? "ttfb" : finish >= body ? "finish" : "body";
+                  : ttfb >= late ? "ttfb" : secondFlight >= body ? "finish" : "body";
       return new Cause(
           Cause.SERVER_OR_NETWORK,
           "slow in "
@@ -311,18 +320,22 @@ public final class Attribution {
               + millis(waiting)
               + " of the excess of "
               + millis(excess)
-              + hint(flight, ttfb, held));
+              + hint(flight, ttfb, late));
     }
-    if (hello >= ENOUGH * excess) {
+    if (work >= ENOUGH * excess) {
       return new Cause(
-          Cause.CLIENT_WORK, "key generation took " + millis(hello) + " more than usual");
+          Cause.CLIENT_WORK,
+          (hello >= work - hello ? "key generation" : "decapsulation and the certificate's check")
+              + " took "
+              + millis(Math.max(hello, work - hello))
+              + " more than usual");
     }
     return new Cause(Cause.UNEXPLAINED, "excess " + millis(excess) + ", spread over the phases");
   }
 
   /** TCP_RTO_MIN, include/net/tcp.h, is HZ/5: what a server sends again comes 200 ms late. */
-  private static String hint(long flight, long ttfb, long held) {
-    long wait = Math.max(flight, Math.max(ttfb, held));
+  private static String hint(long flight, long ttfb, long late) {
+    long wait = Math.max(flight, Math.max(ttfb, late));
     return wait >= 200_000_000L && wait <= 200_000_000L + TIMER_BLUR_NANOS
         ? ", near 200 ms as when the server sends a segment again"
         : "";

@@ -45,7 +45,8 @@ public record Evidence(
    * @param clockCostNanos of reading the clock once
    * @param pauseThresholdNanos stops that are shorter are the machine's usual noise
    * @param javaStack the TLS stack, if it is one in Java; null for native code
-   * @param flights what the servers send in a handshake, where the run's connections make full ones
+   * @param flights what each target sends in a handshake, null where that is not known; empty
+   *     unless the run's connections make full ones
    * @param allowances how much the counters of exceeded network allowances grew, by name
    */
   public record Conditions(

@@ -118,10 +118,13 @@ public final class Rules {
   private static final double RETRANSMIT_LIMIT = 0.001;
 
   /**
-   * A flight that waits for an acknowledgement takes two round trips, whatever else it takes. The
-   * quickest TCP connection of the run is one, with room for the jitter of the others.
+   * A flight that waits for an acknowledgement comes apart by a round trip. The quickest connection
+   * to the target is one, less for what the client does meanwhile.
    */
-  private static final double TWO_ROUND_TRIPS = 1.8;
+  private static final double ROUND_TRIP_FROM = 0.8;
+
+  /** Over the round trips that a flight needs; the usual connection is one, with its jitter. */
+  private static final double ROUND_TRIP_BLUR = 0.5;
 
   /** They are slow, coarse, or emulated (Documentation/timers, xen: hypercalls). */
   private static final Set<String> BAD_CLOCKS =
@@ -931,13 +934,18 @@ public final class Rules {
    * no objection, but whoever compares certificates has to know that a round trip is in between.
    */
   private void initialWindow() {
-    Histogram connect = record.total(Phase.CONNECT);
-    if (connect.getTotalCount() == 0) {
-      return;
-    }
-    for (ServerFacts.Flight flight : evidence.conditions().flights()) {
-      double waited = median(Phase.FLIGHT);
-      if (flight.exceedsWindow() && waited >= TWO_ROUND_TRIPS * connect.getMinValue()) {
+    List<ServerFacts.Flight> flights = evidence.conditions().flights();
+    for (int target = 0; target < flights.size(); target++) {
+      ServerFacts.Flight flight = flights.get(target);
+      Histogram connects = record.connects(target);
+      if (flight == null || !flight.exceedsWindow() || connects.getTotalCount() == 0) {
+        continue;
+      }
+      long connect = connects.getValueAtPercentile(50);
+      long gap = record.flightGaps(target).getValueAtPercentile(50);
+      // A server that works between two parts of its flight takes as long on any link.
+      if (gap >= ROUND_TRIP_FROM * connects.getMinValue()
+          && gap <= (flight.furtherRoundTrips() + ROUND_TRIP_BLUR) * connect) {
         add(
             "initial-window",
             TRUSTED,
@@ -945,11 +953,11 @@ public final class Rules {
             String.format(
                 Locale.ROOT,
                 "the server's flight is %d bytes%s, its rest waits for one more round trip: connect"
-                    + " p50 %s, flight p50 %s",
+                    + " p50 %s, within the flight p50 %s",
                 flight.bytes(),
                 flight.segments() < 0 ? "" : " in " + flight.segments() + " segments",
-                millis((long) median(Phase.CONNECT)),
-                millis((long) waited)),
+                millis(connect),
+                millis(gap)),
             String.format(
                 Locale.ROOT,
                 "%d bytes, %d segments of %d",

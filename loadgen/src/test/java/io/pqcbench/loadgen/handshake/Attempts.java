@@ -60,10 +60,12 @@ public final class Attempts {
     private long connect = 100_000;
     private long hello = 100_000;
     private long flight = 300_000;
+    private long gap;
     private long finish = 200_000;
     private long beforeRequest = 100_000;
     private long ttfb = 100_000;
     private long body = 100_000;
+    private boolean tls12;
     private long retransmits;
     private long rttMicros = Attempt.NONE;
 
@@ -86,6 +88,18 @@ public final class Attempts {
 
     public Shape flight(long nanos) {
       flight = nanos;
+      return this;
+    }
+
+    /** A part of the flight that is waited for when its beginning has come. */
+    public Shape gap(long nanos) {
+      gap = nanos;
+      return this;
+    }
+
+    /** With a suite of TLS 1.2, in which the server has a second flight. */
+    public Shape tls12() {
+      tls12 = true;
       return this;
     }
 
@@ -128,6 +142,11 @@ public final class Attempts {
       attempt.mark(Milestone.SETTINGS_RECEIVED, at + ttfb / 2);
       attempt.mark(Milestone.FIRST_BYTE, at += ttfb);
       attempt.mark(Milestone.DONE, at + body);
+      attempt.flightGapNanos = gap;
+      if (tls12) {
+        attempt.group = Attempt.NONE;
+        attempt.cipherSuite = 0xC02B;
+      }
       attempt.retransmits = retransmits;
       attempt.rttMicros = rttMicros;
       return attempt;

@@ -12,6 +12,7 @@ import io.pqcbench.loadgen.schedule.NanoClock;
 import io.pqcbench.loadgen.target.EmbeddedServer;
 import io.pqcbench.loadgen.target.ServerOptions;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -23,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -253,6 +255,47 @@ class ExchangeTest {
         OneShot shot = new OneShot(plan, new TlsClient(plan, facts, NanoClock.SYSTEM))) {
       assertThat(second.address().getPort()).isEqualTo(port);
       assertThat(shot.run().outcome()).isEqualTo(Outcome.CERTIFICATE_CHANGED);
+    }
+  }
+
+  @Test
+  void theWaitWithinTheServersFlightIsInTheFlightAndKnownApart() throws Exception {
+    CountDownLatch read = new CountDownLatch(1);
+    try (EmbeddedServer server = server();
+        RudeServer between =
+            new RudeServer(
+                client -> {
+                  try (Socket to =
+                      new Socket(InetAddress.getLoopbackAddress(), server.address().getPort())) {
+                    byte[] hello = new byte[16_384];
+                    to.getOutputStream().write(hello, 0, client.getInputStream().read(hello));
+                    InputStream in = to.getInputStream();
+                    byte[] head = in.readNBytes(5);
+                    client.getOutputStream().write(head);
+                    client
+                        .getOutputStream()
+                        .write(in.readNBytes((head[3] & 0xFF) << 8 | (head[4] & 0xFF)));
+                    read.await();
+                    in.transferTo(client.getOutputStream());
+                  } catch (InterruptedException e) {
+                    throw new IOException(e);
+                  }
+                });
+        OneShot shot = OneShot.blind(Plans.to(between.port()).handshakeOnly().plan())) {
+      long[] hello = {Attempt.UNSET};
+      Attempt attempt =
+          shot.run(
+              now -> {
+                if (read.getCount() > 0 && now.reached(Milestone.HELLO_RECEIVED)) {
+                  hello[0] = now.at(Milestone.HELLO_RECEIVED);
+                  read.countDown();
+                }
+              });
+
+      assertThat(attempt.outcome()).isEqualTo(Outcome.SUCCESS);
+      assertThat(attempt.flightGapNanos()).isPositive();
+      assertThat(attempt.at(Milestone.HELLO_RECEIVED) - attempt.flightGapNanos())
+          .isEqualTo(hello[0]);
     }
   }
 

@@ -7,6 +7,7 @@ import io.pqcbench.loadgen.schedule.NanoClock;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import javax.net.ssl.SSLException;
 
 /** Runs single attempts on the calling thread. */
@@ -58,6 +59,13 @@ final class OneShot implements AutoCloseable {
   }
 
   Attempt run() {
+    return run(attempt -> {});
+  }
+
+  /**
+   * @param eachTurn looks at the attempt when the loop has handled some events
+   */
+  Attempt run(Consumer<Attempt> eachTurn) {
     exchange =
         connector.prepare(
             plan.limits().sources().isEmpty() ? null : plan.limits().sources().get(0), false);
@@ -66,6 +74,7 @@ final class OneShot implements AutoCloseable {
         0, begin, new InetSocketAddress(InetAddress.getLoopbackAddress(), plan.target().port()));
     while (!exchange.isClosed()) {
       loop.run(5_000_000L);
+      eachTurn.accept(exchange.attempt());
       if (NanoClock.SYSTEM.nanos() - begin > plan.limits().timeoutNanos()) {
         exchange.expire();
       }

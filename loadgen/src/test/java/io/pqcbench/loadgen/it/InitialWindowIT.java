@@ -145,6 +145,7 @@ class InitialWindowIT {
     assertThat(roundTrips(run, "flight")).as(run.toString()).isBetween(1.9, 2.6);
     assertThat(roundTrips(run, "finish")).as(run.toString()).isLessThan(0.5);
     List<String> header = run.out().lines().filter(line -> line.startsWith("flight ")).toList();
-    assertThat(header.get(0)).contains("the rest waits for one more round trip");
+    assertThat(header.get(0))
+        .contains("it needs one more round trip unless the server's window is larger");
   }
 }

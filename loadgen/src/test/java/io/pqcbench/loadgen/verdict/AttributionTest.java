@@ -250,9 +250,33 @@ class AttributionTest {
 
   @Test
   void aDelayedAcknowledgementInTheServersFlight() {
-    Cause cause = explain(shape().finish(40_400 * MICRO));
+    Cause cause = explain(shape().flight(40_500 * MICRO).gap(40_100 * MICRO));
     assertThat(cause.name()).isEqualTo(Cause.DELAYED_ACK);
-    assertThat(cause.evidence()).contains("40.2 ms in the server's flight");
+    assertThat(cause.evidence()).contains("40.1 ms in the server's flight");
+    Cause second = explain(shape().tls12(), shape().tls12().finish(40_400 * MICRO));
+    assertThat(second.name()).isEqualTo(Cause.DELAYED_ACK);
+    assertThat(second.evidence()).contains("40.2 ms in the server's flight");
+  }
+
+  /** A flight that needs a second window, over a link with a round trip of that length. */
+  @Test
+  void aFlightThatAlwaysComesApartIsNotWhatWasSlow() {
+    Attempts.Shape usual = shape().connect(40 * MILLI).flight(80 * MILLI).gap(40 * MILLI);
+    Attempts.Shape slow =
+        shape().connect(40 * MILLI).flight(80 * MILLI).gap(40 * MILLI).ttfb(40 * MILLI);
+    assertThat(explain(usual, slow).evidence())
+        .startsWith("slow in ttfb, where the client waits: 39.9");
+  }
+
+  /** In TLS 1.3 nothing is left to wait for between the server's flight and the client's answer. */
+  @Test
+  void aSlowAnswerToTheServersFlightIsTheClientsWork() {
+    Cause cause = explain(shape().finish(40_400 * MICRO));
+    assertThat(cause.name()).isEqualTo(Cause.CLIENT_WORK);
+    assertThat(cause.evidence())
+        .isEqualTo("decapsulation and the certificate's check took 40.2 ms more than usual");
+    assertThat(explain(shape().tls12(), shape().tls12().finish(20 * MILLI)).evidence())
+        .startsWith("slow in finish, where the client waits: 19.8 ms");
   }
 
   /** It sends nothing at all before it is ready, so no acknowledgement is waited for. */
