@@ -91,7 +91,7 @@ final class Lane implements Runnable, Connection.Owner {
   /** Connections that are open or being opened. */
   private int open;
 
-  /** After a connection could not be opened, the next is tried only then. */
+  /** After a connection could not be opened, or not be kept, the next is tried only then. */
   private long openAgain = Long.MIN_VALUE;
 
   private long opened;
@@ -465,7 +465,8 @@ final class Lane implements Runnable, Connection.Owner {
       open--;
     }
     if (attempt.isSetUp()) {
-      if (attempt.outcome() != Outcome.SUCCESS) {
+      // A server that shuts down may settle a connection and take it back at once.
+      if (!exchange.isIdle()) {
         openAgain = clock.nanos() + CHORES_NANOS;
       }
       recorder.recordSetUp(attempt);
@@ -493,6 +494,10 @@ final class Lane implements Runnable, Connection.Owner {
     idle.remove(exchange);
     open--;
     closedByServer++;
+    if (exchange.attempt().isSetUp()) {
+      // Before its first request, as a server that shuts down does: so it may do with the next.
+      openAgain = clock.nanos() + CHORES_NANOS;
+    }
   }
 
   /**

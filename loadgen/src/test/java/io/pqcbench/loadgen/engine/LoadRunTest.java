@@ -3,9 +3,11 @@ package io.pqcbench.loadgen.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.netty.pkitesting.CertificateBuilder;
 import io.pqcbench.loadgen.bundle.Bundle;
 import io.pqcbench.loadgen.bundle.Summary;
 import io.pqcbench.loadgen.handshake.Facts;
+import io.pqcbench.loadgen.handshake.JdkTlsServer;
 import io.pqcbench.loadgen.handshake.Outcome;
 import io.pqcbench.loadgen.handshake.Preflight;
 import io.pqcbench.loadgen.handshake.PreflightException;
@@ -24,11 +26,14 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -390,6 +395,57 @@ class LoadRunTest {
       assertThat(summary.outcomes()).containsOnly(Map.entry(Outcome.SUCCESS, 200L));
       assertThat(summary.pool().opened()).isBetween(20L, 22L);
       assertThat(summary.pool().failed()).isZero();
+    }
+  }
+
+  /** As HTTP/2 has it for a server that shuts down (RFC 9113, section 6.8). */
+  @Test
+  void aServerThatTakesBackEveryConnectionOfAPoolIsNotHammered() throws Exception {
+    byte[] settings = HexFormat.of().parseHex("000000040000000000");
+    byte[] acknowledged = HexFormat.of().parseHex("000000040100000000");
+    byte[] goAway = HexFormat.of().parseHex("0000080700000000000000000000000000");
+    AtomicInteger connections = new AtomicInteger();
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults());
+        JdkTlsServer leaving =
+            JdkTlsServer.http2(
+                new CertificateBuilder()
+                    .ecp256()
+                    .subject("CN=localhost")
+                    .setIsCertificateAuthority(true)
+                    .buildSelfSigned(),
+                socket -> {
+                  connections.incrementAndGet();
+                  socket.getOutputStream().write(settings);
+                  // To the acknowledgement, with which the connection waits for a request.
+                  byte[] some = new byte[1_000];
+                  int read = 0;
+                  while (read < 9 || !Arrays.equals(some, read - 9, read, acknowledged, 0, 9)) {
+                    int more = socket.getInputStream().read(some, read, some.length - read);
+                    if (more < 0) {
+                      return;
+                    }
+                    read += more;
+                  }
+                  socket.getOutputStream().write(goAway);
+                  RudeServer.SILENT.treat(socket);
+                })) {
+      Plans plans =
+          Plans.to(server.address().getPort())
+              .groups(NamedGroup.X25519)
+              .trust(LoadPlan.Trust.INSECURE, null)
+              .http("2")
+              .rate(10)
+              .duration(1)
+              .pooled(1, 0);
+      ServerFacts facts = describedBy(plans.plan(), leaving.port());
+      LoadRun run = prepare(plans.timeout(0.5).plan(), facts);
+      long begin = System.nanoTime();
+      run.run();
+
+      assertThat(connections.get()).isPositive();
+      // A pause of 50 ms between two.
+      assertThat((connections.get() - 1) * 50_000_000L)
+          .isLessThanOrEqualTo(System.nanoTime() - begin);
     }
   }
 
