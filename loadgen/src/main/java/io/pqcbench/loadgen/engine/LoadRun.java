@@ -656,6 +656,7 @@ public final class LoadRun {
                   platform.clockCostNanos(),
                   monitor.pauseThresholdNanos(),
                   plan.tls().stack().name().compiled() ? null : plan.tls().stack().name().label(),
+                  facts.stream().allMatch(ServerFacts::groupVerified),
                   flights(),
                   allowances)));
     }

@@ -107,6 +107,11 @@ public final class Attempt {
     at[milestone.ordinal()] = nanos;
   }
 
+  /** Forgets what was reached after a milestone. */
+  void endAt(Milestone last) {
+    Arrays.fill(at, last.ordinal() + 1, at.length, UNSET);
+  }
+
   /**
    * Returns whether it only opens a connection that is kept for requests; then it is no arrival.
    */
@@ -275,8 +280,8 @@ public final class Attempt {
 
   /**
    * Returns how long the client waited within the server's flight in TLS 1.3 over TCP: from its
-   * ServerHello to the last read before {@link Milestone#SECURED}, without the TLS stack's work between them; 0
-   * when one read brought it all. It is a part of {@link Phase#FLIGHT}.
+   * ServerHello to the last read before {@link Milestone#SECURED}, without the TLS stack's work
+   * between them; 0 when one read brought it all. It is a part of {@link Phase#FLIGHT}.
    */
   public long flightGapNanos() {
     return flightGapNanos;

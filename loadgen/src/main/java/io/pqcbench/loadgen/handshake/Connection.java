@@ -83,7 +83,13 @@ public abstract sealed class Connection permits Exchange, QuicExchange {
     return attempt;
   }
 
-  /** Returns the group as the TLS stack names it; null before the handshake is complete. */
+  /** Returns whether there is a witness of the group beside a ServerHello in plaintext. */
+  abstract boolean tellsGroup();
+
+  /**
+   * Returns the group as the TLS stack names it; null before the handshake is complete, and for
+   * none.
+   */
   abstract String negotiatedGroup();
 
   /**

@@ -258,6 +258,11 @@ final class EngineConnection extends TlsConnection {
   }
 
   @Override
+  boolean tellsGroup() {
+    return false;
+  }
+
+  @Override
   String group() {
     return null;
   }

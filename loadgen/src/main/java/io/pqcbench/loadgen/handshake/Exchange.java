@@ -217,6 +217,11 @@ public final class Exchange extends Connection implements EpollIoHandle {
   }
 
   @Override
+  boolean tellsGroup() {
+    return tls.tellsGroup();
+  }
+
+  @Override
   String negotiatedGroup() {
     return negotiatedGroup;
   }
@@ -348,14 +353,16 @@ public final class Exchange extends Connection implements EpollIoHandle {
   }
 
   /** Returns how long it is; 0 without one. No byte count holds it, as it is none of TLS. */
-  private int writeProxyHeader() {
+  private int writeProxyHeader() throws IOException {
     if (shared.proxyProtocol == LoadPlan.ProxyProtocol.NONE) {
       return 0;
     }
     InetSocketAddress local = notePort();
-    return local == null
-        ? 0
-        : ProxyHeader.write(shared.proxyProtocol, local, remote, shared.out.bytes);
+    if (local == null) {
+      throw new IOException(
+          "the kernel does not tell the connection's own address, which the PROXY header needs");
+    }
+    return ProxyHeader.write(shared.proxyProtocol, local, remote, shared.out.bytes);
   }
 
   /** Asked for while the server works, not before the connection is waited for. */
@@ -487,7 +494,8 @@ public final class Exchange extends Connection implements EpollIoHandle {
     attempt.group = hello.group();
     negotiatedGroup = tls.group();
     boolean reused = hello.pskSelected() || tls.reused();
-    Outcome wrong = shared.expected.check(hello, reused, attempt.resumes, negotiatedGroup);
+    Outcome wrong =
+        shared.expected.check(hello, reused, attempt.resumes, negotiatedGroup, tls.tellsGroup());
     if (shared.http2 || shared.describes) {
       negotiatedProtocol = tls.protocol();
     }
@@ -496,8 +504,8 @@ public final class Exchange extends Connection implements EpollIoHandle {
     }
     state = State.SECURED;
     outgoing = shared.pooled ? shared.opening : shared.request;
-    if (!shared.pooled) {
-      response.reset();
+    if (http2 != null && !shared.pooled) {
+      http2.reset();
     }
     if (client.hello().pskOffered() && !attempt.resumes) {
       tls.detach();
@@ -641,7 +649,8 @@ public final class Exchange extends Connection implements EpollIoHandle {
       responseComplete();
     } else if (http2.failure() != null) {
       fail(
-          http2.refused() ? Outcome.CLOSED_EARLY : Outcome.HTTP_ERROR,
+          // Only a pool sends it again.
+          http2.refused() && shared.pooled ? Outcome.CLOSED_EARLY : Outcome.HTTP_ERROR,
           Attempt.NONE,
           new IOException(http2.failure()));
     } else if (attempt.setUp && http2.settled()) {

@@ -147,8 +147,8 @@ final class Http2Reader implements HttpReader {
     return refused;
   }
 
-  @Override
-  public boolean begun() {
+  /** Returns whether a frame of the response has begun. */
+  boolean begun() {
     return begun;
   }
 

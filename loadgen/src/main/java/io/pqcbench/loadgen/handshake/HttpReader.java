@@ -16,9 +16,6 @@ sealed interface HttpReader permits ResponseReader, Http2Reader {
   /** Looks at the next bytes. Moves no index. */
   void read(ByteBuf bytes);
 
-  /** Returns whether a byte of the response was read. */
-  boolean begun();
-
   /** Returns the status code, of an interim response too; {@link Attempt#NONE} before it. */
   int status();
 

@@ -117,6 +117,11 @@ final class NativeConnection extends TlsConnection {
   }
 
   @Override
+  boolean tellsGroup() {
+    return true;
+  }
+
+  @Override
   String group() {
     try {
       String heard = SSL.getGroupName(ssl);

@@ -231,9 +231,8 @@ public final class Preflight {
               + " the connection after "
               + stage(attempt.lastReached())
               + ", before the exchange was over"
-              + (quic()
-                  ? ": " + attempt.failure().getMessage()
-                  : "; is it a TLS server?" + proxyDoubt());
+              + said(attempt)
+              + (quic() ? "" : "; is it a TLS server?" + proxyDoubt());
       case TLS_ALERT -> explainAlert(address, where, attempt);
       case NO_PORT -> "this machine has no ephemeral port left for " + where;
       default ->
@@ -245,6 +244,12 @@ public final class Preflight {
               + attempt.failure().getMessage()
               + proxyHint();
     };
+  }
+
+  /** What is known beyond the outcome, which may be nothing. */
+  private static String said(Attempt attempt) {
+    String message = attempt.failure() == null ? null : attempt.failure().getMessage();
+    return message == null ? "" : ": " + message;
   }
 
   private String explainAlert(InetSocketAddress address, String where, Attempt attempt)
@@ -434,10 +439,9 @@ public final class Preflight {
   private static String group(Connection exchange) {
     String told = exchange.negotiatedGroup();
     int onTheWire = exchange.serverHello().group();
-    if (told != null || onTheWire == Attempt.NONE) {
-      return told == null ? "not reported" : told;
-    }
-    return NamedGroup.nameOf(onTheWire);
+    return told == null && onTheWire != Attempt.NONE
+        ? NamedGroup.nameOf(onTheWire)
+        : Expectation.name(told, exchange.tellsGroup());
   }
 
   private ServerFacts.CertificateFacts certificate(

@@ -71,6 +71,14 @@ final class QuicExchange extends Connection {
   /** When the last datagram came. */
   private long lastReadNanos;
 
+  /** What the QUIC stack took for it, and for those before it, until the handshake is complete. */
+  private long lastWorkNanos;
+
+  private long earlyWorkNanos;
+
+  /** When the last datagram before the end of the handshake came, less the work before it. */
+  private long flightReceivedNanos = Attempt.UNSET;
+
   /** Whether datagrams were written since the last flush. */
   private boolean wrote;
 
@@ -230,10 +238,14 @@ final class QuicExchange extends Connection {
         attempt.bytesIn += datagram.readableBytes();
         attempt.recordsIn++;
         if (state == State.HANDSHAKING) {
+          earlyWorkNanos += lastWorkNanos;
           packets.keep(datagram, /* ours= */ false, now);
         }
       }
       shared.received(QuicExchange.this, datagram);
+      if (state == State.HANDSHAKING) {
+        lastWorkNanos = clock.nanos() - now;
+      }
     }
 
     @Override
@@ -283,6 +295,8 @@ final class QuicExchange extends Connection {
   private void secured(long now) {
     state = State.SECURED;
     attempt.mark(Milestone.SECURED, now);
+    // As over TCP: all the waiting is the flight's, and all the work what follows it.
+    flightReceivedNanos = lastReadNanos - earlyWorkNanos;
     attempt.handshakeBytesIn = attempt.bytesIn;
     attempt.handshakeBytesOut = attempt.bytesOut;
     shared.loop.execute(this::ask);
@@ -446,7 +460,8 @@ final class QuicExchange extends Connection {
     clientHelloBytes = packets.clientHelloBytes();
     retry = packets.retry();
     if (packets.serverHelloNanos() != Attempt.UNSET) {
-      attempt.mark(Milestone.HELLO_RECEIVED, packets.serverHelloNanos());
+      attempt.mark(
+          Milestone.HELLO_RECEIVED, Math.max(packets.serverHelloNanos(), flightReceivedNanos));
     }
     if (state != State.SECURED) {
       if (packets.versions() != null) {
@@ -475,7 +490,8 @@ final class QuicExchange extends Connection {
             server,
             server.pskSelected() || client.pskOffered(),
             /* wanted= */ false,
-            negotiatedGroup());
+            negotiatedGroup(),
+            tellsGroup());
     if (wrong == null && common.expectRetry != null && common.expectRetry != retry) {
       wrong = Outcome.QUIC_RETRY;
     }
@@ -484,8 +500,9 @@ final class QuicExchange extends Connection {
     }
   }
 
-  /** What was negotiated wrongly outweighs what came of it later. */
+  /** What was negotiated wrongly outweighs what came of it later, as if the attempt ended there. */
   private void replace(Outcome outcome, int detail, Throwable cause) {
+    attempt.endAt(Milestone.SECURED);
     attempt.outcome = outcome;
     attempt.detail = detail;
     attempt.failure = cause;
@@ -545,6 +562,11 @@ final class QuicExchange extends Connection {
   @Override
   public boolean isClosed() {
     return state == State.CLOSED;
+  }
+
+  @Override
+  boolean tellsGroup() {
+    return true;
   }
 
   /** Returns the group by the decrypted ServerHello, because the stack of QUIC tells none. */

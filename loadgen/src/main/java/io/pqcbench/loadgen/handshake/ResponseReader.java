@@ -55,7 +55,6 @@ final class ResponseReader implements HttpReader {
   private long left;
   private long bodyBytes;
   private String failure;
-  private boolean begun;
 
   /**
    * @param keepSoftware whether to keep what the server says it is; in a run it is the same every
@@ -73,7 +72,6 @@ final class ResponseReader implements HttpReader {
   /** Forgets everything, for the next response. */
   @Override
   public void reset() {
-    begun = false;
     state = State.STATUS_LINE;
     lineBytes = 0;
     bodyBytes = 0;
@@ -88,11 +86,6 @@ final class ResponseReader implements HttpReader {
     chunked = false;
     encoded = false;
     persistent = true;
-  }
-
-  @Override
-  public boolean begun() {
-    return begun;
   }
 
   @Override
@@ -136,7 +129,6 @@ final class ResponseReader implements HttpReader {
   /** Looks at the next bytes, all of them unless the response ends before. Moves no index. */
   @Override
   public void read(ByteBuf bytes) {
-    begun |= bytes.isReadable();
     int at = bytes.readerIndex();
     int end = bytes.writerIndex();
     while (at < end && state != State.COMPLETE && state != State.FAILED) {

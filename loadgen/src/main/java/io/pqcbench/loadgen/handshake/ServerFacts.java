@@ -18,7 +18,8 @@ import javax.net.ssl.SSLException;
  * @param addresses all that the name resolves to
  * @param address the one that is used, with the port
  * @param protocol e.g. {@code TLSv1.3}
- * @param group negotiated, by name
+ * @param group negotiated, by name; {@value #NO_GROUP} without one, {@value #UNVERIFIED} if neither
+ *     the wire nor the TLS stack tells
  * @param cipherSuite negotiated, by IANA name
  * @param keyShares what the client really sent, e.g. {@code X25519MLKEM768:1216}
  * @param clientHelloBytes the ClientHello's record with its header
@@ -67,6 +68,12 @@ public record ServerFacts(
     double handshakeMicros,
     QuicFacts quic,
     @JsonIgnore X509Certificate leaf) {
+
+  /** The group of a handshake without one, as with the RSA key exchange of TLS 1.2. */
+  public static final String NO_GROUP = "none";
+
+  /** The group of a handshake of which nobody tells it. */
+  public static final String UNVERIFIED = "not reported";
 
   /**
    * The server's certificate.
@@ -150,6 +157,11 @@ public record ServerFacts(
   @JsonProperty
   public String usedAddress() {
     return new Target(address.getAddress().getHostAddress(), address.getPort(), "/").authority();
+  }
+
+  /** Returns whether the group of every handshake can be compared with the expected one. */
+  public boolean groupVerified() {
+    return !group.equals(UNVERIFIED);
   }
 
   ServerTrust trust(LoadPlan plan) throws SSLException {

@@ -96,7 +96,13 @@ abstract sealed class TlsConnection permits NativeConnection, EngineConnection {
   /** Returns whether the stack says that a session was resumed. */
   abstract boolean reused();
 
-  /** Returns the group by the name that this program gives it; null if the stack does not tell. */
+  /** Returns whether the stack tells the group. */
+  abstract boolean tellsGroup();
+
+  /**
+   * Returns the group by the name that this program gives it; null if the stack does not tell, or
+   * if keys were exchanged without a group.
+   */
   abstract String group();
 
   /**

@@ -118,6 +118,13 @@ public record LoadPlan(
               + " tlsStack="
               + tls.stack().name());
     }
+    if (tls.cert() != null && tls.tls13() && request.handshakeOnly()) {
+      throw new IllegalArgumentException(
+          "in TLS 1.3 a server refuses a client's certificate only after the handshake, which"
+              + " --handshake-only would take for a success: leave one of --cert and"
+              + " --handshake-only out, or measure --tls 1.2: cert="
+              + tls.cert());
+    }
     if (sessions.pooled() && request.handshakeOnly()) {
       throw new IllegalArgumentException(
           "--session pooled is about requests, --handshake-only sends none: connections="
@@ -406,6 +413,14 @@ public record LoadPlan(
                 + " tls="
                 + version
                 + "; leave it out, and check every handshake with --expect-cipher");
+      }
+      if (expectGroup != null && !version.contains("1.3") && !stack.name().compiled()) {
+        throw new IllegalArgumentException(
+            "neither TLS 1.2 in plaintext nor the TLS stack "
+                + stack.name().label()
+                + " says which group was negotiated, leave --expect-group out or take --tls-stack"
+                + " boringssl or openssl: expectGroup="
+                + expectGroup);
       }
       if (!version.contains("1.3")) {
         groups.stream()

@@ -45,6 +45,7 @@ public record Evidence(
    * @param clockCostNanos of reading the clock once
    * @param pauseThresholdNanos stops that are shorter are the machine's usual noise
    * @param javaStack the TLS stack, if it is one in Java; null for native code
+   * @param groupVerified whether somebody tells the negotiated group, the wire or the TLS stack
    * @param flights what each target sends in a handshake, null where that is not known; empty
    *     unless the run's connections make full ones
    * @param allowances how much the counters of exceeded network allowances grew, by name
@@ -57,6 +58,7 @@ public record Evidence(
       double clockCostNanos,
       long pauseThresholdNanos,
       String javaStack,
+      boolean groupVerified,
       List<ServerFacts.Flight> flights,
       Map<String, Long> allowances) {}
 

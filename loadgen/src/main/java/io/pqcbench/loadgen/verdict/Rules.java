@@ -330,6 +330,16 @@ public final class Rules {
           "hello and finish, and what contains them, are those of this stack in Java, which takes"
               + " several times as long: read what was negotiated, not the microseconds");
     }
+    if (!evidence.conditions().groupVerified()) {
+      add(
+          "group-not-verified",
+          TRUSTED,
+          Fault.CLIENT,
+          "the group is not reported: in TLS 1.2 only the TLS stack knows it, and this one does not"
+              + " tell",
+          "a group that is compared on every connection",
+          "--tls 1.3, or --tls-stack boringssl or openssl");
+    }
   }
 
   private void clock() {

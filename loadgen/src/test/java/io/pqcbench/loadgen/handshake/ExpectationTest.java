@@ -5,9 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** A hello that was not read has no group and no suite, as if it were of TLS 1.2. */
 class ExpectationTest {
 
-  /** A hello that was not read has no group and no suite, as if it were of TLS 1.2. */
+  private static Outcome check(
+      String expected, boolean reused, boolean wanted, String group, boolean tells) {
+    int codePoint = expected.equals("X25519") ? 0x001D : Attempt.NONE;
+    return new Expectation(codePoint, expected, Attempt.NONE)
+        .check(new ServerHello(), reused, wanted, group, tells);
+  }
+
   @ParameterizedTest
   @CsvSource({
     "false, false, X25519, ",
@@ -18,8 +25,22 @@ class ExpectationTest {
   })
   void aHandshakeIsResumedExactlyWhenItIsToBe(
       boolean reused, boolean wanted, String group, Outcome outcome) {
-    Expectation expected = new Expectation(0x001D, "X25519", Attempt.NONE);
+    assertThat(check("X25519", reused, wanted, group, true)).isEqualTo(outcome);
+  }
 
-    assertThat(expected.check(new ServerHello(), reused, wanted, group)).isEqualTo(outcome);
+  @ParameterizedTest
+  @CsvSource({
+    // The RSA key exchange.
+    "X25519, , true, WRONG_GROUP",
+    "none, , true, ",
+    "none, X25519, true, WRONG_GROUP",
+    // A stack that does not tell.
+    "X25519, , false, WRONG_GROUP",
+    "not reported, , false, ",
+    "not reported, X25519, true, WRONG_GROUP"
+  })
+  void aGroupThatNobodyTellsIsNotTheExpectedOne(
+      String expected, String group, boolean tells, Outcome outcome) {
+    assertThat(check(expected, false, false, group, tells)).isEqualTo(outcome);
   }
 }

@@ -7,12 +7,14 @@ import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.pkitesting.CertificateBuilder;
+import io.netty.pkitesting.X509Bundle;
 import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.plan.Plans;
 import io.pqcbench.loadgen.schedule.NanoClock;
 import io.pqcbench.loadgen.target.EmbeddedServer;
 import io.pqcbench.loadgen.target.ServerOptions;
+import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -89,14 +91,7 @@ class Http2ExchangeTest {
 
   @Test
   void aServerThatDoesNotTakeHttp2IsTheWrongProtocolAndThePreflightSaysSo() throws Exception {
-    try (JdkTlsServer server =
-        new JdkTlsServer(
-            new CertificateBuilder()
-                .ecp256()
-                .subject("CN=localhost")
-                .setIsCertificateAuthority(true)
-                .buildSelfSigned(),
-            null)) {
+    try (JdkTlsServer server = new JdkTlsServer(certificate(), null)) {
       LoadPlan plan = Plans.to(server.port()).groups(NamedGroup.X25519).http("2").plan();
       try (OneShot shot = OneShot.blind(plan)) {
         assertThat(shot.run().outcome()).isEqualTo(Outcome.WRONG_PROTOCOL);
@@ -104,6 +99,40 @@ class Http2ExchangeTest {
       assertThatThrownBy(() -> new Preflight(plan, NanoClock.SYSTEM).run())
           .isInstanceOf(PreflightException.class)
           .hasMessageContaining("does not take HTTP/2: of [h2] it took none");
+    }
+  }
+
+  private static X509Bundle certificate() throws Exception {
+    return new CertificateBuilder()
+        .ecp256()
+        .subject("CN=localhost")
+        .setIsCertificateAuthority(true)
+        .buildSelfSigned();
+  }
+
+  /** There is nothing that it could be repeated over, unless it is one of a pool. */
+  @Test
+  void aRequestThatIsRefusedOnAConnectionOfItsOwnIsAnHttpErrorAndThePreflightSaysWhy()
+      throws Exception {
+    byte[] refusal = HexFormat.of().parseHex("000000040000000000" + "00000403000000000100000007");
+    try (JdkTlsServer server =
+        JdkTlsServer.http2(
+            certificate(),
+            socket -> {
+              socket.getInputStream().read(new byte[16_384]);
+              socket.getOutputStream().write(refusal);
+              RudeServer.SILENT.treat(socket);
+            })) {
+      LoadPlan plan = Plans.to(server.port()).groups(NamedGroup.X25519).http("2").plan();
+      try (OneShot shot = OneShot.blind(plan)) {
+        Attempt attempt = shot.run();
+        assertThat(attempt.outcome()).isEqualTo(Outcome.HTTP_ERROR);
+        assertThat(attempt.failure()).hasMessageContaining("REFUSED_STREAM");
+      }
+      assertThatThrownBy(() -> new Preflight(plan, NanoClock.SYSTEM).run())
+          .isInstanceOf(PreflightException.class)
+          .hasMessageContaining("did not answer with HTTP/2")
+          .hasMessageContaining("REFUSED_STREAM");
     }
   }
 

@@ -9,6 +9,7 @@ import io.pqcbench.loadgen.plan.LoadPlan;
 import io.pqcbench.loadgen.plan.NamedGroup;
 import io.pqcbench.loadgen.plan.Plans;
 import io.pqcbench.loadgen.plan.Target;
+import io.pqcbench.loadgen.plan.TlsStack;
 import io.pqcbench.loadgen.schedule.NanoClock;
 import io.pqcbench.loadgen.target.EmbeddedServer;
 import io.pqcbench.loadgen.target.ServerOptions;
@@ -76,6 +77,30 @@ class PreflightTest {
       assertThat(facts.flight().exceedsWindow()).isFalse();
       assertThat(facts.certificate().trust()).isEqualTo("pinned");
       assertThat(facts.addresses()).contains("127.0.0.1");
+    }
+  }
+
+  /** TLS 1.2 does not show the group before a message that the stack keeps for itself. */
+  @Test
+  void aGroupThatNeitherTheWireNorTheStackTellsIsNotReportedAndCannotBeExpected() throws Exception {
+    try (EmbeddedServer server = EmbeddedServer.start(ServerOptions.defaults().withTls("1.2"))) {
+      Plans plans =
+          Plans.to(server.address().getPort())
+              .stack(TlsStack.BC)
+              .tls("1.2")
+              .groups(NamedGroup.P256);
+      LoadPlan plan = plans.plan();
+      ServerFacts facts = facts(plan);
+      assertThat(facts.group()).isEqualTo("not reported");
+      assertThat(facts.groupVerified()).isFalse();
+      try (OneShot shot = new OneShot(plan, new TlsClient(plan, facts, NanoClock.SYSTEM))) {
+        assertThat(shot.run().outcome()).isEqualTo(Outcome.SUCCESS);
+      }
+      assertThatThrownBy(() -> plans.expectGroup(NamedGroup.P256).plan())
+          .hasMessageContaining("leave --expect-group out")
+          .hasMessageContaining("expectGroup=P-256");
+      LoadPlan told = plans.stack(TlsStack.BORINGSSL).plan();
+      assertThat(facts(told).groupVerified()).isTrue();
     }
   }
 

@@ -16,8 +16,14 @@ import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.nio.ByteBuffer;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 class QuicExchangeTest {
@@ -38,6 +44,11 @@ class QuicExchangeTest {
 
   /** What a run makes of one arrival, by what a preflight had found. */
   private static QuicExchange run(LoadPlan plan, ServerFacts facts) throws Exception {
+    return run(plan, facts, attempt -> {});
+  }
+
+  private static QuicExchange run(LoadPlan plan, ServerFacts facts, Consumer<Attempt> eachTurn)
+      throws Exception {
     ManualIoEventLoop loop =
         new ManualIoEventLoop(Thread.currentThread(), EpollIoHandler.newFactory());
     int[] told = new int[1];
@@ -49,6 +60,7 @@ class QuicExchangeTest {
           7, begin, new InetSocketAddress(InetAddress.getLoopbackAddress(), plan.target().port()));
       while (!exchange.isClosed()) {
         loop.run(5_000_000L);
+        eachTurn.accept(exchange.attempt());
         if (NanoClock.SYSTEM.nanos() - begin > plan.limits().timeoutNanos()) {
           exchange.expire();
         }
@@ -96,6 +108,84 @@ class QuicExchangeTest {
     }
   }
 
+  /** What follows the ServerHello is held back for 50 ms after the client has read that. */
+  @Test
+  void theWaitForTheRestOfTheServersFlightIsInTheFlight() throws Exception {
+    long wait = 50_000_000L;
+    CountDownLatch read = new CountDownLatch(1);
+    InetAddress here = InetAddress.getLoopbackAddress();
+    try (QuicServer server = QuicServer.start(DEFAULTS, false);
+        DatagramSocket front = new DatagramSocket(0, here);
+        DatagramSocket back = new DatagramSocket(0, here)) {
+      LoadPlan plan = quic(to(server.address()));
+      ServerFacts facts = preflight(plan);
+      AtomicReference<SocketAddress> client = new AtomicReference<>();
+      relay(
+          front,
+          back,
+          datagram -> {
+            client.set(datagram.getSocketAddress());
+            datagram.setSocketAddress(new InetSocketAddress(here, server.address().getPort()));
+          });
+      AtomicBoolean begun = new AtomicBoolean();
+      relay(
+          back,
+          front,
+          datagram -> {
+            if (begun.get()) {
+              read.await();
+            }
+            // One that only acknowledges is shorter.
+            begun.compareAndSet(false, datagram.getLength() >= 1_000);
+            datagram.setSocketAddress(client.get());
+          });
+      Attempt attempt =
+          run(
+                  quic(Plans.to(front.getLocalPort())),
+                  facts,
+                  now -> {
+                    if (now.bytesIn() >= 1_000 && read.getCount() > 0) {
+                      long from = System.nanoTime();
+                      while (System.nanoTime() - from < wait) {
+                        LockSupport.parkNanos(wait);
+                      }
+                      read.countDown();
+                    }
+                  })
+              .attempt();
+
+      assertThat(attempt.outcome()).isEqualTo(Outcome.SUCCESS);
+      assertThat(attempt.nanos(Phase.FLIGHT)).isGreaterThanOrEqualTo(wait);
+      assertThat(ExchangeTest.instants(attempt)).isSorted();
+    }
+  }
+
+  /** Sends what a socket receives by another, changed. */
+  private static void relay(DatagramSocket from, DatagramSocket to, Change change) {
+    Thread thread =
+        new Thread(
+            () -> {
+              byte[] bytes = new byte[2000];
+              try {
+                while (true) {
+                  DatagramPacket packet = new DatagramPacket(bytes, bytes.length);
+                  from.receive(packet);
+                  change.make(packet);
+                  to.send(packet);
+                }
+              } catch (IOException | InterruptedException e) {
+                return; // It was closed.
+              }
+            },
+            "relay");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private interface Change {
+    void make(DatagramPacket packet) throws InterruptedException;
+  }
+
   @Test
   void thePreflightDescribesTheServer() throws Exception {
     try (QuicServer server = QuicServer.start(DEFAULTS, false)) {
@@ -127,6 +217,7 @@ class QuicExchangeTest {
       Attempt attempt = run(plan, facts).attempt();
 
       assertThat(attempt.outcome()).isEqualTo(Outcome.WRONG_GROUP);
+      assertThat(attempt.lastReached()).isEqualTo(Milestone.SECURED);
       assertThat(attempt.group()).isEqualTo(NamedGroup.X25519.codePoint());
     }
   }

@@ -3,6 +3,7 @@ package io.pqcbench.loadgen.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.file.Path;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,6 +33,10 @@ class SessionsTest {
     assertThatThrownBy(() -> new LoadPlan.Sessions(0, -1, 0)).hasMessageContaining("-1");
     assertThatThrownBy(() -> Plans.to(1).lanes(3).pooled(2, 0).plan())
         .hasMessageContaining("--connections must be at least --lanes");
+    Plans certified = Plans.to(1).clientCertificate(Path.of("cert.pem"), Path.of("key.pem"));
+    assertThatThrownBy(() -> certified.handshakeOnly().plan())
+        .hasMessageContaining("leave one of --cert and --handshake-only out");
+    assertThat(certified.tls("1.2").groups(NamedGroup.P256).plan().tls().cert()).isNotNull();
     assertThatThrownBy(() -> Plans.to(1).handshakeOnly().pooled(2, 0).plan())
         .hasMessageContaining("--handshake-only sends none");
     assertThatThrownBy(() -> Plans.to(1).others(new Target("b", 1, "/")).resuming(1).plan())

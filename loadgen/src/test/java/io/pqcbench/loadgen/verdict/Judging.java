@@ -22,6 +22,7 @@ final class Judging {
   private String clocksource = "tsc";
   private double clockCostNanos = 25;
   private String javaStack;
+  private boolean groupVerified = true;
   private long pauseThresholdNanos = 1_000_000L;
   private List<ServerFacts.Flight> flights = List.of();
   private Map<String, Long> allowances = Map.of();
@@ -102,6 +103,11 @@ final class Judging {
     return this;
   }
 
+  Judging groupNotReported() {
+    groupVerified = false;
+    return this;
+  }
+
   /** What the server sends in a handshake, over segments of 1,448 bytes. */
   Judging flight(long bytes) {
     flights = List.of(ServerFacts.Flight.of(bytes, (bytes + 1_447) / 1_448, 1_448));
@@ -133,6 +139,7 @@ final class Judging {
                 clockCostNanos,
                 pauseThresholdNanos,
                 javaStack,
+                groupVerified,
                 flights,
                 allowances)));
   }

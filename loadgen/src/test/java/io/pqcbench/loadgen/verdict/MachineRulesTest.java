@@ -186,6 +186,13 @@ class MachineRulesTest {
   }
 
   @Test
+  void aGroupThatNobodyTellsIsTold() {
+    Finding finding = Judging.steady().groupNotReported().finding("group-not-verified");
+    assertThat(finding.level()).isEqualTo(Verdict.TRUSTED);
+    assertThat(finding.fault()).isEqualTo(Fault.CLIENT);
+  }
+
+  @Test
   void aTlsStackInJavaIsTold() {
     Finding finding = Judging.steady().javaStack("Bouncy Castle").finding("stack-in-java");
     assertThat(finding.level()).isEqualTo(Verdict.TRUSTED);

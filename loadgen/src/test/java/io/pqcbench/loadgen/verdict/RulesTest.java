@@ -38,7 +38,7 @@ class RulesTest {
             false,
             List.of(),
             new Evidence.Conditions(
-                true, false, false, "tsc", 25, MILLI, null, List.of(), Map.of())));
+                true, false, false, "tsc", 25, MILLI, null, true, List.of(), Map.of())));
   }
 
   private static Finding finding(Rules.Judgement judgement, String rule) {
