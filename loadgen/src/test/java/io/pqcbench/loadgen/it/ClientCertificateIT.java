@@ -19,10 +19,12 @@ import java.util.zip.GZIPInputStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Client certificates, against an nginx that asks for them. */
+@Tag("side-by-side")
 class ClientCertificateIT {
 
   private static final String PASSWORD = "correct horse";

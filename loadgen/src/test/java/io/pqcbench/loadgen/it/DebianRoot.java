@@ -43,7 +43,7 @@ final class DebianRoot {
   }
 
   /** Makes it, once for a build folder; skips the test where that cannot be. */
-  static DebianRoot require() throws Exception {
+  static synchronized DebianRoot require() throws Exception {
     Path root = jar().resolveSibling("trixie");
     if (!Files.exists(root)) {
       Needs.that(

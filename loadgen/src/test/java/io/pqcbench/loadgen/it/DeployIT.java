@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,6 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * The scripts of deploy/. nginx.conf.template is what the nginx of all these tests runs on, with
  * certificates of certs.sh; build.sh compiles for minutes, and only what comes before is run here.
  */
+@Tag("side-by-side")
 class DeployIT {
 
   private static final Path DEPLOY =

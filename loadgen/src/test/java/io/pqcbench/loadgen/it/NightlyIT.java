@@ -13,10 +13,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The nightly job of samples/ci/, with programs in the place of loadgen's. */
+@Tag("side-by-side")
 class NightlyIT {
 
   private static final Path PROJECT =

@@ -33,10 +33,12 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What can be said of terraform/ without an account and without the provider. */
+@Tag("side-by-side")
 class TerraformIT {
 
   private static final Path PROJECT =
