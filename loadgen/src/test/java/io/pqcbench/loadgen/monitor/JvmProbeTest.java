@@ -24,9 +24,18 @@ class JvmProbeTest {
       long before = System.nanoTime();
       System.gc();
       long after = System.nanoTime();
-      probe.flush();
-      assertThat(disturbances.takeOver())
-          .filteredOn(found -> isStop(found.source()))
+      // A flush waits for a busy recorder for a while only.
+      List<Disturbance> stops = new ArrayList<>();
+      Awaitility.await()
+          .until(
+              () -> {
+                probe.flush();
+                disturbances.takeOver().stream()
+                    .filter(found -> isStop(found.source()))
+                    .forEach(stops::add);
+                return !stops.isEmpty();
+              });
+      assertThat(stops)
           .anySatisfy(
               found -> {
                 assertThat(found.startNanos()).isGreaterThanOrEqualTo(before);
