@@ -27,38 +27,45 @@ final class ServerProcess implements AutoCloseable {
   }
 
   /**
-   * Starts it.
+   * Returns the command of a process that runs this program on this JVM.
    *
-   * @param transport what it is to speak
+   * @param flags of that JVM
+   * @param arguments of the program
    */
-  static ServerProcess start(LoadPlan.Transport transport) throws IOException {
-    Path java = Path.of(System.getProperty("java.home"), "bin", "java");
-    List<String> words =
-        new ArrayList<>(
-            List.of(
-                // Ctrl-C reaches the whole process group; the server must outlive the client's
-                // drain.
-                "sh",
-                "-c",
-                "trap '' INT; exec \"$0\" \"$@\"",
-                java.toString(),
-                "-Xmx256m",
-                "-XX:+UseSerialGC",
-                "-XX:+PerfDisableSharedMem"));
+  static List<String> java(List<String> flags, List<String> arguments) {
+    List<String> words = new ArrayList<>();
+    words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    words.addAll(flags);
     if (Runtime.version().feature() >= 24) {
       // What the jar's manifest and the launcher say for the client; else the JDK warns.
       words.add("--enable-native-access=ALL-UNNAMED");
       words.add("--sun-misc-unsafe-memory-access=allow");
     }
+    words.addAll(List.of("-cp", System.getProperty("java.class.path"), "io.pqcbench.loadgen.Main"));
+    words.addAll(arguments);
+    return words;
+  }
+
+  /**
+   * Starts it.
+   *
+   * @param transport what it is to speak
+   */
+  static ServerProcess start(LoadPlan.Transport transport) throws IOException {
+    List<String> words =
+        new ArrayList<>(
+            List.of(
+                // Ctrl-C reaches the whole process group; the server must outlive the client's
+                // drain.
+                "sh", "-c", "trap '' INT; exec \"$0\" \"$@\""));
     words.addAll(
-        List.of(
-            "-cp",
-            System.getProperty("java.class.path"),
-            "io.pqcbench.loadgen.Main",
-            "serve",
-            "--transport",
-            transport.name().toLowerCase(Locale.ROOT),
-            "--until-stdin-closes"));
+        java(
+            List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:+PerfDisableSharedMem"),
+            List.of(
+                "serve",
+                "--transport",
+                transport.name().toLowerCase(Locale.ROOT),
+                "--until-stdin-closes")));
     Process process =
         new ProcessBuilder(words).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     BufferedReader lines = process.inputReader(StandardCharsets.UTF_8);

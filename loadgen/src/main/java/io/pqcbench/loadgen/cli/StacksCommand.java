@@ -59,25 +59,9 @@ final class StacksCommand implements Callable<Integer> {
 
   private StackFacts inProcessOfItsOwn() throws IOException, InterruptedException {
     List<String> words =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx64m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1"));
-    if (Runtime.version().feature() >= 24) {
-      words.add("--enable-native-access=ALL-UNNAMED");
-      words.add("--sun-misc-unsafe-memory-access=allow");
-    }
-    words.addAll(
-        List.of(
-            "-cp",
-            System.getProperty("java.class.path"),
-            "io.pqcbench.loadgen.Main",
-            "stacks",
-            "--json",
-            "--only",
-            TlsStack.OPENSSL.option()));
+        ServerProcess.java(
+            List.of("-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+            List.of("stacks", "--json", "--only", TlsStack.OPENSSL.option()));
     if (opensslLib != null) {
       words.add("--openssl-lib=" + opensslLib);
     }

@@ -21,13 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("side-by-side")
 class NightlyIT {
 
-  private static final Path PROJECT =
-      Path.of(System.getProperty("loadgen.launcher.script"))
-          .toAbsolutePath()
-          .getParent()
-          .getParent()
-          .getParent()
-          .normalize();
+  private static final Path PROJECT = Stubs.PROJECT;
   private static final ObjectMapper YAML = new ObjectMapper(new YAMLFactory());
 
   @TempDir private Path directory;

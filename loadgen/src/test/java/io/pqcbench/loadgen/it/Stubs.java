@@ -14,6 +14,15 @@ import java.util.Map;
  */
 record Stubs(Path directory) {
 
+  /** The top of this project. */
+  static final Path PROJECT =
+      Path.of(System.getProperty("loadgen.launcher.script"))
+          .toAbsolutePath()
+          .getParent()
+          .getParent()
+          .getParent()
+          .normalize();
+
   static Command bash(Map<String, String> environment, String script) throws IOException {
     List<String> words = new ArrayList<>(List.of("env"));
     environment.forEach((key, value) -> words.add(key + "=" + value));

@@ -41,13 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("side-by-side")
 class TerraformIT {
 
-  private static final Path PROJECT =
-      Path.of(System.getProperty("loadgen.launcher.script"))
-          .toAbsolutePath()
-          .getParent()
-          .getParent()
-          .getParent()
-          .normalize();
+  private static final Path PROJECT = Stubs.PROJECT;
   private static final Path TERRAFORM = PROJECT.resolve("terraform");
   private static final ObjectMapper YAML = new ObjectMapper(new YAMLFactory());
 
