@@ -38,6 +38,8 @@ final class HiccupMeter implements AutoCloseable {
 
   private static final long HIGHEST_NANOS = 60_000_000_000L;
 
+  private static final long NOT_OVERDUE = Long.MAX_VALUE;
+
   private final NanoClock clock;
   private final Disturbances disturbances;
 
@@ -96,6 +98,8 @@ final class HiccupMeter implements AutoCloseable {
 
   /**
    * Hears also from the lanes: while one of them runs, neither process nor machine stands still.
+   *
+   * @param lastTurnOfTheLanes when one of them last ran
    */
   void alsoHear(LongSupplier lastTurnOfTheLanes) {
     lanesRan = lastTurnOfTheLanes;
@@ -111,13 +115,34 @@ final class HiccupMeter implements AutoCloseable {
    * nobody has run since both were to.
    */
   void woke(int thread, long due, long now) {
-    long otherDue = dues.get(1 - thread);
-    boolean otherOverdue = otherDue <= now && ran.get(1 - thread) < otherDue;
+    long otherDue = overdueSince(1 - thread, now);
     ran.set(thread, now);
-    if (!otherOverdue) {
-      return;
+    if (otherDue != NOT_OVERDUE) {
+      stoodStill(Math.max(due, otherDue), now);
     }
-    long from = Math.max(Math.max(due, otherDue), lanesRan.getAsLong());
+  }
+
+  /**
+   * A lane runs again that has not for a while. After a stop it can be the first to do so, and then
+   * nobody else can tell: once it has run, it is a witness against a stop. For that lane, before it
+   * counts as having run.
+   */
+  void laneRuns(long now) {
+    long due = overdueSince(0, now);
+    long otherDue = overdueSince(1, now);
+    if (due != NOT_OVERDUE && otherDue != NOT_OVERDUE) {
+      stoodStill(Math.max(due, otherDue), now);
+    }
+  }
+
+  private long overdueSince(int thread, long now) {
+    long due = dues.get(thread);
+    return due <= now && ran.get(thread) < due ? due : NOT_OVERDUE;
+  }
+
+  /** Nobody has run since both threads were to, unless a lane has. */
+  private void stoodStill(long bothDue, long now) {
+    long from = Math.max(bothDue, lanesRan.getAsLong());
     long late = now - from;
     if (late <= 0) {
       return;
@@ -129,7 +154,7 @@ final class HiccupMeter implements AutoCloseable {
     }
   }
 
-  /** The two threads can wake in the same instant, and then both report the one stop. */
+  /** Two can wake in the same instant, and then both report the one stop. */
   private synchronized void hiccup(long from, long to) {
     if (from > lastEnd) {
       lastEnd = to;

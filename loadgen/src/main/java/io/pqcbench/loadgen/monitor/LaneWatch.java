@@ -1,6 +1,7 @@
 package io.pqcbench.loadgen.monitor;
 
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongConsumer;
 
 /**
  * What one lane lets be seen of itself while it runs. Written by the lane alone, with plain stores
@@ -29,6 +30,7 @@ public final class LaneWatch {
   private final AtomicLong lastTurn = new AtomicLong(Long.MIN_VALUE);
   private final AtomicLong nextPlanned = new AtomicLong(Long.MAX_VALUE);
   private final AtomicLong inFlight = new AtomicLong();
+  private volatile LongConsumer runsAgain = now -> {};
 
   /**
    * @param lane its number, from 0
@@ -37,6 +39,11 @@ public final class LaneWatch {
   public LaneWatch(int lane, Disturbances disturbances) {
     this.lane = lane;
     this.disturbances = disturbances;
+  }
+
+  /** Has someone told when the lane runs that has not for a while, before it counts as running. */
+  void tells(LongConsumer whenItRunsAgain) {
+    runsAgain = whenItRunsAgain;
   }
 
   /**
@@ -49,6 +56,9 @@ public final class LaneWatch {
    */
   public void turn(long from, long to, long sleptNanos, boolean idlePoll) {
     long length = to - from;
+    if (idlePoll && length > LATE_WAKE_NANOS) {
+      runsAgain.accept(to);
+    }
     lastTurn.lazySet(to);
     if (idlePoll) {
       if (length > POLL_GAP_NANOS) {
@@ -76,6 +86,10 @@ public final class LaneWatch {
    * @param now when it ended
    */
   public void woke(long due, long now) {
+    if (now - lastTurn.getPlain() > LATE_WAKE_NANOS) {
+      runsAgain.accept(now);
+    }
+    lastTurn.lazySet(now);
     if (now - due > LATE_WAKE_NANOS) {
       report(Disturbance.Source.LATE_WAKE, due, now);
     }
@@ -99,7 +113,7 @@ public final class LaneWatch {
     disturbances.report(new Disturbance(source, from, to, to - from, Disturbance.ofLane(lane)));
   }
 
-  /** Returns when the lane's last turn ended: it ran then. */
+  /** Returns when the lane's last turn or sleep ended: it ran then. */
   public long lastTurn() {
     return lastTurn.getAcquire();
   }

@@ -237,6 +237,7 @@ public final class Monitor implements AutoCloseable {
     sampler.watch(lanes);
     hiccups.alsoHear(
         () -> lanes.stream().mapToLong(LaneWatch::lastTurn).max().orElse(Long.MIN_VALUE));
+    lanes.forEach(lane -> lane.tells(hiccups::laneRuns));
   }
 
   /** Returns the timeline, to which lanes report as well. */

@@ -191,4 +191,66 @@ class HiccupMeterTest {
         .extracting(Disturbance::amountNanos)
         .containsExactly(28 * MILLI);
   }
+
+  /** After a stop a lane can be the first to run, and would then hide it from the threads. */
+  @Test
+  void aLaneThatRunsFirstAfterAStopTellsOfIt() {
+    LaneWatch lane = new LaneWatch(0, disturbances);
+    meter.calibrated();
+    meter.alsoHear(lane::lastTurn);
+    lane.tells(meter::laneRuns);
+    quietUntil(10 * MILLI);
+    lane.turn(9 * MILLI, 10 * MILLI, 0, false);
+    meter.sleeps(0, 11 * MILLI);
+    meter.sleeps(1, 12 * MILLI);
+    lane.woke(13 * MILLI, 48 * MILLI);
+    meter.woke(0, 11 * MILLI, 49 * MILLI);
+    meter.woke(1, 12 * MILLI, 49 * MILLI);
+    assertThat(disturbances.takeOver())
+        .filteredOn(disturbance -> disturbance.source() == Disturbance.Source.HICCUP)
+        .containsExactly(
+            new Disturbance(
+                Disturbance.Source.HICCUP,
+                12 * MILLI,
+                48 * MILLI,
+                36 * MILLI,
+                "process or machine"));
+  }
+
+  @Test
+  void aPollingLaneThatRunsFirstAfterAStopTellsOfItToo() {
+    LaneWatch lane = new LaneWatch(0, disturbances);
+    meter.calibrated();
+    meter.alsoHear(lane::lastTurn);
+    lane.tells(meter::laneRuns);
+    quietUntil(10 * MILLI);
+    meter.sleeps(0, 11 * MILLI);
+    meter.sleeps(1, 12 * MILLI);
+    lane.turn(13 * MILLI - 2 * MICRO, 13 * MILLI, 0, true);
+    lane.turn(13 * MILLI, 48 * MILLI, 0, true);
+    meter.woke(0, 11 * MILLI, 49 * MILLI);
+    assertThat(disturbances.takeOver())
+        .filteredOn(disturbance -> disturbance.source() == Disturbance.Source.HICCUP)
+        .extracting(Disturbance::amountNanos)
+        .containsExactly(35 * MILLI);
+  }
+
+  @Test
+  void aLaneThatRunsAgainIsNoHiccupWhereAThreadRanMeanwhile() {
+    LaneWatch lane = new LaneWatch(0, disturbances);
+    meter.calibrated();
+    meter.alsoHear(lane::lastTurn);
+    lane.tells(meter::laneRuns);
+    quietUntil(10 * MILLI);
+    lane.turn(9 * MILLI, 10 * MILLI, 0, false);
+    meter.sleeps(0, 11 * MILLI);
+    meter.sleeps(1, 12 * MILLI);
+    meter.woke(1, 12 * MILLI, 12 * MILLI + 50 * MICRO);
+    meter.sleeps(1, 13 * MILLI);
+    meter.woke(1, 13 * MILLI, 13 * MILLI + 50 * MICRO);
+    lane.woke(11 * MILLI, 40 * MILLI);
+    assertThat(disturbances.takeOver())
+        .extracting(Disturbance::source)
+        .containsExactly(Disturbance.Source.LATE_WAKE);
+  }
 }
