@@ -12,6 +12,9 @@ public final class LaneWatch {
   /** A turn of the loop that works longer than this is reported: several key exchanges long. */
   static final long LONG_TURN_NANOS = 2_000_000L;
 
+  /** A turn that seems to work longer than this may have been stopped in the middle of its work. */
+  private static final long NO_WORK_NANOS = HiccupMeter.MAX_THRESHOLD_NANOS;
+
   /** A sleep that ends so much after its time is reported. */
   static final long LATE_WAKE_NANOS = 1_000_000L;
 
@@ -56,7 +59,8 @@ public final class LaneWatch {
    */
   public void turn(long from, long to, long sleptNanos, boolean idlePoll) {
     long length = to - from;
-    if (idlePoll && length > LATE_WAKE_NANOS) {
+    long worked = idlePoll ? 0 : length - sleptNanos;
+    if (idlePoll ? length > LATE_WAKE_NANOS : worked > NO_WORK_NANOS) {
       runsAgain.accept(to);
     }
     lastTurn.lazySet(to);
@@ -69,7 +73,6 @@ public final class LaneWatch {
       }
       return;
     }
-    long worked = length - sleptNanos;
     add(busy, worked);
     if (worked > longestTurn.getPlain()) {
       longestTurn.lazySet(worked);

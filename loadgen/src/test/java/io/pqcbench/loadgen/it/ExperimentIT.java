@@ -14,25 +14,28 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Whole experiments, each trial in a process of its own, against a real nginx. */
+@Tag("side-by-side")
 class ExperimentIT {
 
   @TempDir private Path directory;
 
-  private Path file(String target, String more) throws IOException {
+  /** Each test has paths of its own, which tell its lines in the access log from others'. */
+  private Path file(String target) throws IOException {
     Path file = directory.resolve("e.yaml");
     Files.writeString(
         file,
         """
         experiment: it
-        target: %s
+        target: %2$s
         options: {rate: 40, duration: 1s, warmup: 200ms, code-warmup: 0s}
         arms:
-          classical: {groups: X25519, path: "/?classical"}
-          hybrid: {groups: X25519MLKEM768, path: "/?hybrid"}
+          classical: {groups: X25519, path: "/?%1$s-classical"}
+          hybrid: {groups: X25519MLKEM768, path: "/?%1$s-hybrid"}
         baseline: classical
         aa: false
         blocks: 2
@@ -40,9 +43,8 @@ class ExperimentIT {
         cool-down: 0s
         retries: 0
         exclude: []
-        %s
         """
-            .formatted(target, more));
+            .formatted(directory.getFileName(), target));
     return file;
   }
 
@@ -69,15 +71,10 @@ class ExperimentIT {
   @Test
   void nginxSawOfEachArmWhatTheTrialsSayWithTheArmsGroupAndNoResumption() throws Exception {
     Nginx nginx = Nginx.require();
-    int before = nginx.log().size();
 
     Command command =
         Command.loadgen(
-            "experiment",
-            file(nginx.target(), "").toString(),
-            "--out",
-            out().toString(),
-            "--force");
+            "experiment", file(nginx.target()).toString(), "--out", out().toString(), "--force");
     assertThat(command.exitCode()).as(command.err() + command.out()).isIn(0, 1);
 
     assertThat(record().get("status").asText()).isEqualTo("complete");
@@ -91,8 +88,8 @@ class ExperimentIT {
     for (Map.Entry<String, String> arm :
         Map.of("classical", "x25519", "hybrid", "0x11ec|x25519mlkem768").entrySet()) {
       List<String> lines =
-          nginx.log().subList(before, nginx.log().size()).stream()
-              .filter(line -> line.contains("/?" + arm.getKey()))
+          nginx.log().stream()
+              .filter(line -> line.contains("/?" + directory.getFileName() + "-" + arm.getKey()))
               .toList();
       boolean tried = headroom.get("arm").asText().equals(arm.getKey());
       assertThat(lines).hasSize((80 + 1) + 2 * (40 + 1) + (tried ? 8 * 40 + 1 : 0));
@@ -111,11 +108,7 @@ class ExperimentIT {
     Nginx nginx = Nginx.require();
     Command first =
         Command.loadgen(
-            "experiment",
-            file(nginx.target(), "").toString(),
-            "--out",
-            out().toString(),
-            "--force");
+            "experiment", file(nginx.target()).toString(), "--out", out().toString(), "--force");
     Path journal = out().resolve("trials.jsonl");
     // In the middle of a trial: its bundle is there, and the journal has those before it.
     Awaitility.await()
@@ -142,11 +135,7 @@ class ExperimentIT {
     Nginx nginx = Nginx.require();
     Command command =
         Command.loadgen(
-            "experiment",
-            file(nginx.target(), "").toString(),
-            "--out",
-            out().toString(),
-            "--force");
+            "experiment", file(nginx.target()).toString(), "--out", out().toString(), "--force");
     Awaitility.await()
         .atMost(Duration.ofMinutes(2))
         .until(() -> Files.isDirectory(out().resolve("trials")));
@@ -163,7 +152,7 @@ class ExperimentIT {
     Command command =
         Command.loadgen(
             "experiment",
-            file(nginx.p256(), "").toString(),
+            file(nginx.p256()).toString(),
             "--set",
             "arms.other.groups=P-256",
             "--out",

@@ -1,6 +1,7 @@
 package io.pqcbench.loadgen.monitor;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -233,6 +234,25 @@ class HiccupMeterTest {
         .filteredOn(disturbance -> disturbance.source() == Disturbance.Source.HICCUP)
         .extracting(Disturbance::amountNanos)
         .containsExactly(35 * MILLI);
+  }
+
+  @Test
+  void aStopInTheMiddleOfALanesWorkIsAHiccupAndNotOnlyALongTurn() {
+    LaneWatch lane = new LaneWatch(0, disturbances);
+    meter.calibrated();
+    meter.alsoHear(lane::lastTurn);
+    lane.tells(meter::laneRuns);
+    quietUntil(10 * MILLI);
+    meter.sleeps(0, 11 * MILLI);
+    meter.sleeps(1, 12 * MILLI);
+    lane.woke(14 * MILLI, 13 * MILLI);
+    lane.turn(10 * MILLI, 48 * MILLI, 3 * MILLI, false);
+    meter.woke(0, 11 * MILLI, 49 * MILLI);
+    assertThat(disturbances.takeOver())
+        .extracting(Disturbance::source, Disturbance::amountNanos)
+        .containsExactly(
+            tuple(Disturbance.Source.HICCUP, 35 * MILLI),
+            tuple(Disturbance.Source.LANE_STALL, 35 * MILLI));
   }
 
   @Test
