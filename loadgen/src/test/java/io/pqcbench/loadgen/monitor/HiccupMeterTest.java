@@ -193,17 +193,23 @@ class HiccupMeterTest {
         .containsExactly(28 * MILLI);
   }
 
-  /** After a stop a lane can be the first to run, and would then hide it from the threads. */
-  @Test
-  void aLaneThatRunsFirstAfterAStopTellsOfIt() {
+  /** The threads are next to wake after 11 and 12 ms. */
+  private LaneWatch laneOfAQuietMachine() {
     LaneWatch lane = new LaneWatch(0, disturbances);
     meter.calibrated();
     meter.alsoHear(lane::lastTurn);
     lane.tells(meter::laneRuns);
     quietUntil(10 * MILLI);
-    lane.turn(9 * MILLI, 10 * MILLI, 0, false);
     meter.sleeps(0, 11 * MILLI);
     meter.sleeps(1, 12 * MILLI);
+    return lane;
+  }
+
+  /** After a stop a lane can be the first to run, and would then hide it from the threads. */
+  @Test
+  void aLaneThatRunsFirstAfterAStopTellsOfIt() {
+    LaneWatch lane = laneOfAQuietMachine();
+    lane.turn(9 * MILLI, 10 * MILLI, 0, false);
     lane.woke(13 * MILLI, 48 * MILLI);
     meter.woke(0, 11 * MILLI, 49 * MILLI);
     meter.woke(1, 12 * MILLI, 49 * MILLI);
@@ -220,13 +226,7 @@ class HiccupMeterTest {
 
   @Test
   void aPollingLaneThatRunsFirstAfterAStopTellsOfItToo() {
-    LaneWatch lane = new LaneWatch(0, disturbances);
-    meter.calibrated();
-    meter.alsoHear(lane::lastTurn);
-    lane.tells(meter::laneRuns);
-    quietUntil(10 * MILLI);
-    meter.sleeps(0, 11 * MILLI);
-    meter.sleeps(1, 12 * MILLI);
+    LaneWatch lane = laneOfAQuietMachine();
     lane.turn(13 * MILLI - 2 * MICRO, 13 * MILLI, 0, true);
     lane.turn(13 * MILLI, 48 * MILLI, 0, true);
     meter.woke(0, 11 * MILLI, 49 * MILLI);
@@ -238,13 +238,7 @@ class HiccupMeterTest {
 
   @Test
   void aStopInTheMiddleOfALanesWorkIsAHiccupAndNotOnlyALongTurn() {
-    LaneWatch lane = new LaneWatch(0, disturbances);
-    meter.calibrated();
-    meter.alsoHear(lane::lastTurn);
-    lane.tells(meter::laneRuns);
-    quietUntil(10 * MILLI);
-    meter.sleeps(0, 11 * MILLI);
-    meter.sleeps(1, 12 * MILLI);
+    LaneWatch lane = laneOfAQuietMachine();
     lane.woke(14 * MILLI, 13 * MILLI);
     lane.turn(10 * MILLI, 48 * MILLI, 3 * MILLI, false);
     meter.woke(0, 11 * MILLI, 49 * MILLI);
@@ -257,14 +251,8 @@ class HiccupMeterTest {
 
   @Test
   void aLaneThatRunsAgainIsNoHiccupWhereAThreadRanMeanwhile() {
-    LaneWatch lane = new LaneWatch(0, disturbances);
-    meter.calibrated();
-    meter.alsoHear(lane::lastTurn);
-    lane.tells(meter::laneRuns);
-    quietUntil(10 * MILLI);
+    LaneWatch lane = laneOfAQuietMachine();
     lane.turn(9 * MILLI, 10 * MILLI, 0, false);
-    meter.sleeps(0, 11 * MILLI);
-    meter.sleeps(1, 12 * MILLI);
     meter.woke(1, 12 * MILLI, 12 * MILLI + 50 * MICRO);
     meter.sleeps(1, 13 * MILLI);
     meter.woke(1, 13 * MILLI, 13 * MILLI + 50 * MICRO);
