@@ -13,6 +13,9 @@ import org.HdrHistogram.SingleWriterRecorder;
  * wakes late, that thread was not scheduled; when neither ran since both were due, and no lane did
  * either, the whole process or the whole machine stood still. Only the latter is a hiccup.
  *
+ * <p>A thread that has looked is due again one sleep later, whether it sleeps by then or not: a
+ * stop can hit it between the two.
+ *
  * <p>The idea of the meter is jHiccup's, that of the consensus is LatencyUtils'
  * SimplePauseDetector's, that of the calibrated threshold is JMH's PausesProfiler's.
  */
@@ -43,11 +46,8 @@ final class HiccupMeter implements AutoCloseable {
   private final NanoClock clock;
   private final Disturbances disturbances;
 
-  /** When each thread was to wake last. */
+  /** When each thread is to run again. */
   private final AtomicLongArray dues = new AtomicLongArray(2);
-
-  /** When each thread last ran. */
-  private final AtomicLongArray ran = new AtomicLongArray(2);
 
   private final AtomicLong longest = new AtomicLong();
 
@@ -67,7 +67,7 @@ final class HiccupMeter implements AutoCloseable {
     this.disturbances = disturbances;
     for (int i = 0; i < threads.length; i++) {
       lateness[i] = new SingleWriterRecorder(1, HIGHEST_NANOS, 2);
-      ran.set(i, clock.nanos());
+      dues.set(i, NOT_OVERDUE);
     }
   }
 
@@ -83,16 +83,16 @@ final class HiccupMeter implements AutoCloseable {
   private void sleepAndLook(int thread) {
     // Half a sleep apart, so that a short stop is seen by one of them at least.
     LockSupport.parkNanos(thread * sleepNanos / 2);
+    long due = clock.nanos() + sleepNanos;
+    isDue(thread, due);
     while (!closed) {
-      long due = clock.nanos() + sleepNanos;
-      sleeps(thread, due);
       long now = clock.nanos();
-      while (now < due) {
+      if (now < due) {
         LockSupport.parkNanos(due - now);
-        now = clock.nanos();
+      } else {
+        lateness[thread].recordValue(Math.min(now - due, HIGHEST_NANOS));
+        due = ran(thread, due, now);
       }
-      lateness[thread].recordValue(Math.min(now - due, HIGHEST_NANOS));
-      woke(thread, due, now);
     }
   }
 
@@ -105,21 +105,25 @@ final class HiccupMeter implements AutoCloseable {
     lanesRan = lastTurnOfTheLanes;
   }
 
-  /** A thread goes to sleep until an instant. */
-  void sleeps(int thread, long due) {
+  /** A thread is to run again at an instant. */
+  void isDue(int thread, long due) {
     dues.set(thread, due);
   }
 
   /**
-   * A thread that was to wake at one instant did so at another. If the other one is overdue too,
+   * A thread that was to run at one instant did so at another. If the other one is overdue too,
    * nobody has run since both were to.
+   *
+   * @return when it is to run next
    */
-  void woke(int thread, long due, long now) {
+  long ran(int thread, long due, long now) {
     long otherDue = overdueSince(1 - thread, now);
-    ran.set(thread, now);
+    long next = now + sleepNanos;
+    isDue(thread, next);
     if (otherDue != NOT_OVERDUE) {
       stoodStill(Math.max(due, otherDue), now);
     }
+    return next;
   }
 
   /**
@@ -137,7 +141,7 @@ final class HiccupMeter implements AutoCloseable {
 
   private long overdueSince(int thread, long now) {
     long due = dues.get(thread);
-    return due <= now && ran.get(thread) < due ? due : NOT_OVERDUE;
+    return due <= now ? due : NOT_OVERDUE;
   }
 
   /** Nobody has run since both threads were to, unless a lane has. */
@@ -149,7 +153,8 @@ final class HiccupMeter implements AutoCloseable {
     }
     longest.accumulateAndGet(late, Math::max);
     longestOfCalibration.accumulateAndGet(late, Math::max);
-    if (late > thresholdNanos) {
+    // Threads that have ended are not late.
+    if (late > thresholdNanos && !closed) {
       hiccup(from, now);
     }
   }

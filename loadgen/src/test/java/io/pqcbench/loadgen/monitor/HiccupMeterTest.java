@@ -17,21 +17,21 @@ class HiccupMeterTest {
 
   /** Both threads wake as they should up to an instant; thread 1 half a sleep after thread 0. */
   private void quietUntil(long nanos) {
-    meter.sleeps(0, MILLI);
+    meter.isDue(0, MILLI);
     for (long due = MILLI; due <= nanos; due += MILLI) {
-      meter.sleeps(1, due + MILLI / 2);
-      meter.woke(0, due, due + 50 * MICRO);
-      meter.sleeps(0, due + MILLI);
-      meter.woke(1, due + MILLI / 2, due + MILLI / 2 + 50 * MICRO);
+      meter.isDue(1, due + MILLI / 2);
+      meter.ran(0, due, due + 50 * MICRO);
+      meter.isDue(0, due + MILLI);
+      meter.ran(1, due + MILLI / 2, due + MILLI / 2 + 50 * MICRO);
     }
   }
 
   /** Both sleep until one instant, and wake at another. */
   private void stop(long due, long now) {
-    meter.sleeps(0, due);
-    meter.sleeps(1, due);
-    meter.woke(0, due, now);
-    meter.woke(1, due, now);
+    meter.isDue(0, due);
+    meter.isDue(1, due);
+    meter.ran(0, due, now);
+    meter.ran(1, due, now);
   }
 
   @Test
@@ -47,13 +47,13 @@ class HiccupMeterTest {
     meter.calibrated();
     quietUntil(10 * MILLI);
     meter.takeLongest();
-    meter.sleeps(0, 11 * MILLI);
+    meter.isDue(0, 11 * MILLI);
     for (long due = 11 * MILLI; due <= 30 * MILLI; due += MILLI) {
-      meter.sleeps(1, due + MILLI / 2);
-      meter.woke(1, due + MILLI / 2, due + MILLI / 2 + 50 * MICRO);
+      meter.isDue(1, due + MILLI / 2);
+      meter.ran(1, due + MILLI / 2, due + MILLI / 2 + 50 * MICRO);
     }
-    meter.sleeps(1, 31 * MILLI + MILLI / 2);
-    meter.woke(0, 11 * MILLI, 30 * MILLI + 600 * MICRO);
+    meter.isDue(1, 31 * MILLI + MILLI / 2);
+    meter.ran(0, 11 * MILLI, 30 * MILLI + 600 * MICRO);
     assertThat(disturbances.takeOver()).isEmpty();
     assertThat(meter.takeLongest()).isLessThanOrEqualTo(50 * MICRO);
   }
@@ -62,10 +62,10 @@ class HiccupMeterTest {
   void bothLateAreOneHiccupFromWhenBothWereDue() {
     meter.calibrated();
     quietUntil(10 * MILLI);
-    meter.sleeps(0, 11 * MILLI);
-    meter.sleeps(1, 12 * MILLI);
-    meter.woke(0, 11 * MILLI, 48 * MILLI);
-    meter.woke(1, 12 * MILLI, 48 * MILLI + 20 * MICRO);
+    meter.isDue(0, 11 * MILLI);
+    meter.isDue(1, 12 * MILLI);
+    meter.ran(0, 11 * MILLI, 48 * MILLI);
+    meter.ran(1, 12 * MILLI, 48 * MILLI + 20 * MICRO);
     assertThat(disturbances.takeOver())
         .containsExactly(
             new Disturbance(
@@ -102,12 +102,12 @@ class HiccupMeterTest {
           new Thread(
               () -> {
                 for (long round = 1; round <= rounds; round++) {
-                  meter.sleeps(number, round * 100 * MILLI);
+                  meter.isDue(number, round * 100 * MILLI);
                   arrived.incrementAndGet();
                   while (arrived.get() < 2 * round) {
                     Thread.onSpinWait();
                   }
-                  meter.woke(number, round * 100 * MILLI, round * 100 * MILLI + 40 * MILLI);
+                  meter.ran(number, round * 100 * MILLI, round * 100 * MILLI + 40 * MILLI);
                 }
               });
       threads[thread].start();
@@ -173,9 +173,39 @@ class HiccupMeterTest {
   @Test
   void aThreadThatIsLateWhileTheOtherSleepsByRightIsNoHiccup() {
     meter.calibrated();
-    meter.sleeps(0, 10 * MILLI);
-    meter.sleeps(1, 15 * MILLI);
-    meter.woke(0, 10 * MILLI, 14 * MILLI);
+    meter.isDue(0, 10 * MILLI);
+    meter.isDue(1, 15 * MILLI);
+    meter.ran(0, 10 * MILLI, 14 * MILLI);
+    assertThat(disturbances.takeOver()).isEmpty();
+  }
+
+  /** A thread that has looked at the clock and does not sleep yet can be stopped like any other. */
+  @Test
+  void aStopBetweenALookAndTheNextSleepIsAHiccupTooWhoeverRunsFirst() {
+    for (int first = 0; first < 2; first++) {
+      HiccupMeter meter = new HiccupMeter(() -> 0, disturbances);
+      meter.calibrated();
+      meter.isDue(0, 11 * MILLI);
+      meter.isDue(1, 12 * MILLI);
+      long[] due = {meter.ran(0, 11 * MILLI, 11 * MILLI + 500 * MICRO), 12 * MILLI};
+      meter.ran(first, due[first], 48 * MILLI);
+      meter.ran(1 - first, due[1 - first], 48 * MILLI + 20 * MICRO);
+      assertThat(disturbances.takeOver())
+          .extracting(Disturbance::startNanos, Disturbance::endNanos)
+          .containsExactly(tuple(12 * MILLI + 500 * MICRO, 48 * MILLI));
+    }
+  }
+
+  @Test
+  void aThreadThatHasNotBegunOrHasEndedIsNotLate() {
+    meter.calibrated();
+    meter.isDue(0, MILLI);
+    meter.ran(0, MILLI, 40 * MILLI);
+    assertThat(disturbances.takeOver()).isEmpty();
+    meter.isDue(1, 41 * MILLI);
+    meter.close();
+    meter.laneRuns(80 * MILLI);
+    meter.ran(1, 41 * MILLI, 81 * MILLI);
     assertThat(disturbances.takeOver()).isEmpty();
   }
 
@@ -200,8 +230,8 @@ class HiccupMeterTest {
     meter.alsoHear(lane::lastTurn);
     lane.tells(meter::laneRuns);
     quietUntil(10 * MILLI);
-    meter.sleeps(0, 11 * MILLI);
-    meter.sleeps(1, 12 * MILLI);
+    meter.isDue(0, 11 * MILLI);
+    meter.isDue(1, 12 * MILLI);
     return lane;
   }
 
@@ -211,8 +241,8 @@ class HiccupMeterTest {
     LaneWatch lane = laneOfAQuietMachine();
     lane.turn(9 * MILLI, 10 * MILLI, 0, false);
     lane.woke(13 * MILLI, 48 * MILLI);
-    meter.woke(0, 11 * MILLI, 49 * MILLI);
-    meter.woke(1, 12 * MILLI, 49 * MILLI);
+    meter.ran(0, 11 * MILLI, 49 * MILLI);
+    meter.ran(1, 12 * MILLI, 49 * MILLI);
     assertThat(disturbances.takeOver())
         .filteredOn(disturbance -> disturbance.source() == Disturbance.Source.HICCUP)
         .containsExactly(
@@ -229,7 +259,7 @@ class HiccupMeterTest {
     LaneWatch lane = laneOfAQuietMachine();
     lane.turn(13 * MILLI - 2 * MICRO, 13 * MILLI, 0, true);
     lane.turn(13 * MILLI, 48 * MILLI, 0, true);
-    meter.woke(0, 11 * MILLI, 49 * MILLI);
+    meter.ran(0, 11 * MILLI, 49 * MILLI);
     assertThat(disturbances.takeOver())
         .filteredOn(disturbance -> disturbance.source() == Disturbance.Source.HICCUP)
         .extracting(Disturbance::amountNanos)
@@ -241,7 +271,7 @@ class HiccupMeterTest {
     LaneWatch lane = laneOfAQuietMachine();
     lane.woke(14 * MILLI, 13 * MILLI);
     lane.turn(10 * MILLI, 48 * MILLI, 3 * MILLI, false);
-    meter.woke(0, 11 * MILLI, 49 * MILLI);
+    meter.ran(0, 11 * MILLI, 49 * MILLI);
     assertThat(disturbances.takeOver())
         .extracting(Disturbance::source, Disturbance::amountNanos)
         .containsExactly(
@@ -253,9 +283,10 @@ class HiccupMeterTest {
   void aLaneThatRunsAgainIsNoHiccupWhereAThreadRanMeanwhile() {
     LaneWatch lane = laneOfAQuietMachine();
     lane.turn(9 * MILLI, 10 * MILLI, 0, false);
-    meter.woke(1, 12 * MILLI, 12 * MILLI + 50 * MICRO);
-    meter.sleeps(1, 13 * MILLI);
-    meter.woke(1, 13 * MILLI, 13 * MILLI + 50 * MICRO);
+    long due = 12 * MILLI;
+    while (due < 39 * MILLI) {
+      due = meter.ran(1, due, due + 50 * MICRO);
+    }
     lane.woke(11 * MILLI, 40 * MILLI);
     assertThat(disturbances.takeOver())
         .extracting(Disturbance::source)
