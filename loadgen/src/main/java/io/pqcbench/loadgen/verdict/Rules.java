@@ -868,9 +868,7 @@ public final class Rules {
               "%d of them, the longest %s%s",
               tally.count(),
               millis(tally.max()),
-              evidence.tail() == null
-                  ? ""
-                  : ", the cause of " + percent(share) + " of the slowest hundredth"),
+              tailTells() ? ", the cause of " + percent(share) + " of the slowest hundredth" : ""),
           millis(STOP_MAX_NANOS) + ", " + percent(TAIL_SHARE) + " of the slowest hundredth",
           seconds(tally.maxAt()),
           advice);
@@ -879,8 +877,12 @@ public final class Rules {
 
   /** Returns the share of the slowest hundredth that a cause explains; 0 of a tail of a few. */
   private double tailShare(String cause) {
-    Tail.Report tail = evidence.tail();
-    return tail == null || tail.count() < TAIL_MIN ? 0 : tail.share(cause);
+    return tailTells() ? evidence.tail().share(cause) : 0;
+  }
+
+  /** Whether there is a slowest hundredth yet, of so many that its shares mean something. */
+  private boolean tailTells() {
+    return evidence.tail() != null && evidence.tail().count() >= TAIL_MIN;
   }
 
   private void network() {
@@ -1065,7 +1067,7 @@ public final class Rules {
           "the tail is the client's own: lower the rate, or more --lanes");
     }
     double unexplained = tail.share(Cause.UNEXPLAINED) + tail.share(Cause.CLIENT_WORK);
-    if (unexplained > UNEXPLAINED_LIMIT && tail.count() >= 10) {
+    if (unexplained > UNEXPLAINED_LIMIT && tailTells()) {
       add(
           "tail-unexplained",
           SUSPECT,
@@ -1076,7 +1078,7 @@ public final class Rules {
     }
     if ((evidence.toNanos() - evidence.fromNanos()) / 1e9 >= CLUSTER_MIN_SECONDS
         && tail.clustered() > 0.5
-        && tail.count() >= 10) {
+        && tailTells()) {
       add(
           "tail-clustered",
           SUSPECT,

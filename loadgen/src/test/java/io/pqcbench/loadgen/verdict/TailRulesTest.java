@@ -65,6 +65,16 @@ class TailRulesTest {
   }
 
   @Test
+  void aTailOfAFewHasNoShareToTellOf() {
+    Judging judging = Judging.steady().machine(stopped(Source.HICCUP, 30 * MILLI));
+    assertThat(judging.tail(9, "hiccup", 1).finding("hiccup").observed())
+        .isEqualTo("1 of them, the longest 30.00 ms");
+    assertThat(judging.tail(10, "hiccup", 1).finding("hiccup").observed())
+        .isEqualTo(
+            "1 of them, the longest 30.00 ms, the cause of 100.00 % of the slowest hundredth");
+  }
+
+  @Test
   void onAMachineWithALargerNoiseOnlyLongerStopsCount() {
     Judging judging = Judging.steady().pauseThreshold(15 * MILLI);
     assertThat(judging.machine(stopped(Source.HICCUP, 15 * MILLI)).rules()).isEmpty();
