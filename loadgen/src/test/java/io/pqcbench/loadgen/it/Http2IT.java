@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,17 +25,12 @@ class Http2IT {
   @BeforeEach
   void findNginx() throws Exception {
     nginx = Nginx.require();
-    before = log().size();
-  }
-
-  private List<String> log() throws IOException {
-    Path file = nginx.accessLog().resolveSibling("http2.log");
-    return Files.exists(file) ? Files.readAllLines(file) : List.of();
+    before = nginx.log("http2").size();
   }
 
   /** What nginx logged: TLS, curve, whether resumed, HTTP, status, bytes of the body, URI. */
   private List<String> seen() throws IOException {
-    List<String> lines = log();
+    List<String> lines = nginx.log("http2");
     return lines.subList(before, lines.size());
   }
 

@@ -58,4 +58,10 @@ record Nginx(
   List<String> log() throws IOException {
     return Files.readAllLines(accessLog);
   }
+
+  /** The lines of a listener that has a log of its own; none before the first. */
+  List<String> log(String listener) throws IOException {
+    Path file = accessLog.resolveSibling(listener + ".log");
+    return Files.exists(file) ? Files.readAllLines(file) : List.of();
+  }
 }

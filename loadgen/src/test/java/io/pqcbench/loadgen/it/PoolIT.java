@@ -3,8 +3,6 @@ package io.pqcbench.loadgen.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,12 +20,7 @@ class PoolIT {
   @BeforeEach
   void findNginx() throws Exception {
     nginx = Nginx.require();
-    before = log().size();
-  }
-
-  private List<String> log() throws IOException {
-    Path file = nginx.accessLog().resolveSibling("keepalive.log");
-    return Files.exists(file) ? Files.readAllLines(file) : List.of();
+    before = nginx.log("keepalive").size();
   }
 
   private FinishedRun run(String... more) throws Exception {
@@ -53,7 +46,7 @@ class PoolIT {
     assertThat(summary.at("/outcomes/SUCCESS").asInt()).isEqualTo(1200);
     // 1,200 requests over connections of 100 each.
     assertThat(summary.at("/pool/opened").asInt()).isBetween(12, 16);
-    assertThat(log().size() - before).isEqualTo(1201);
+    assertThat(nginx.log("keepalive").size() - before).isEqualTo(1201);
   }
 
   @Test

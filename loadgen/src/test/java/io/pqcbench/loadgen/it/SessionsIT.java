@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,16 +21,12 @@ class SessionsIT {
   @BeforeEach
   void findNginx() throws Exception {
     nginx = Nginx.require();
-    before = log().size();
-  }
-
-  private List<String> log() throws IOException {
-    return Files.readAllLines(nginx.accessLog().resolveSibling("tickets.log"));
+    before = nginx.log("tickets").size();
   }
 
   /** How many connections nginx logged as resumed ({@code r}) or not ({@code .}). */
   private long seen(String reused) throws IOException {
-    List<String> lines = log();
+    List<String> lines = nginx.log("tickets");
     return lines.subList(before, lines.size()).stream()
         .filter(line -> line.split(" ", -1)[3].equals(reused))
         .count();
