@@ -59,9 +59,8 @@ record Nginx(
     return Files.readAllLines(accessLog);
   }
 
-  /** The lines of a listener that has a log of its own; none before the first. */
+  /** The lines of a listener that has a log of its own. Nginx makes the file when it starts. */
   List<String> log(String listener) throws IOException {
-    Path file = accessLog.resolveSibling(listener + ".log");
-    return Files.exists(file) ? Files.readAllLines(file) : List.of();
+    return Files.readAllLines(accessLog.resolveSibling(listener + ".log"));
   }
 }
