@@ -25,6 +25,7 @@ class NightlyIT {
   private static final ObjectMapper YAML = new ObjectMapper(new YAMLFactory());
 
   @TempDir private Path directory;
+  private int day;
 
   private Stubs stubs() {
     return new Stubs(directory);
@@ -40,7 +41,10 @@ class NightlyIT {
         PROJECT.resolve("samples/ci/nightly.sh") + " " + directory.resolve("folder") + options);
   }
 
-  private void nights(int experimentExit, int reportExit) throws IOException {
+  /** The next night, a day after the last. */
+  private void nextNight(int experimentExit, int reportExit) throws IOException {
+    // A night's name is the second in which it begins.
+    stubs().put("date", "exec /bin/date --date='+" + ++day + " days' \"$@\"");
     stubs()
         .put(
             "loadgen",
@@ -54,7 +58,7 @@ class NightlyIT {
 
   @Test
   void theFirstGoodNightIsTheBaselineAndStaysItWhateverFollows() throws Exception {
-    nights(1, 0);
+    nextNight(1, 0);
     Command first = night(" --set target=s:443");
     assertThat(first.exitCode()).as(first.err()).isZero();
     assertThat(first.err()).contains("there is nothing to compare it with");
@@ -63,9 +67,7 @@ class NightlyIT {
         .endsWith(" --set target=s:443\n");
     String good = baseline();
 
-    // A name is a second.
-    Thread.sleep(1_100);
-    nights(0, 1);
+    nextNight(0, 1);
     Command slower = night("");
     assertThat(slower.exitCode()).isEqualTo(1);
     assertThat(slower.err()).contains("slower than " + good + ": handshake.p99 > +10%");
@@ -73,19 +75,16 @@ class NightlyIT {
     assertThat(baseline()).isEqualTo(good);
     assertThat(stubs().told()).contains("compare ").contains("--fail-if handshake.p99 > ");
 
-    Thread.sleep(1_100);
-    nights(3, 0);
+    nextNight(3, 0);
     Command unusable = night("");
     assertThat(unusable.exitCode()).isEqualTo(3);
     assertThat(baseline()).isEqualTo(good);
 
-    Thread.sleep(1_100);
-    nights(0, 4);
+    nextNight(0, 4);
     assertThat(night("").exitCode()).isEqualTo(4);
     assertThat(baseline()).isEqualTo(good);
 
-    Thread.sleep(1_100);
-    nights(0, 0);
+    nextNight(0, 0);
     assertThat(night("").exitCode()).isZero();
     assertThat(baseline()).isEqualTo(good);
     // Two are kept, and the baseline.
